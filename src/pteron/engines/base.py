@@ -1,0 +1,134 @@
+"""What an engine is: it compiles a payload on this machine and executes the product.
+
+An engine never opens program files and never chooses a cache. The runtime hands it payload bytes,
+and puts the two steps :meth:`Engine.compile` and :meth:`Engine.load` around whatever cache the
+user chose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from pteron.payloads.base import PayloadSource
+
+
+@dataclass(frozen=True)
+class EngineOptions:
+    """Choices that change what an engine produces or how it runs.
+
+    Attributes:
+        precision: ``"model"`` never computes below a value's own dtype, ``"f32"`` computes
+            everything in fp32, ``"fast"`` may use bf16.
+        threads: threads an execution may use; ``None`` leaves it to the engine.
+    """
+
+    precision: str = "model"
+    threads: int | None = None
+
+
+@dataclass(frozen=True)
+class ValueInfo:
+    """One input, output or state of a compiled function.
+
+    Attributes:
+        name: its name in the payload.
+        dtype: NumPy dtype name (``float16``).
+        shape: one number per axis, or ``None`` where the axis is flexible.
+        range: per axis (lowest, highest) size, highest ``-1`` where unbounded; empty if static.
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[int | None, ...]
+    range: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class FunctionInfo:
+    """Signature of one function of a payload, in the payload's own order."""
+
+    name: str
+    inputs: tuple[ValueInfo, ...]
+    outputs: tuple[ValueInfo, ...]
+    states: tuple[ValueInfo, ...] = field(default=())
+
+
+class Session(Protocol):
+    """One independent execution stream over a compiled model: it owns its state's values.
+
+    A session serves one thread at a time.
+    """
+
+    def run(
+        self, function: str, inputs: Sequence[NDArray[np.generic]]
+    ) -> list[NDArray[np.generic]]:
+        """Execute a function; inputs and outputs by position, in :class:`FunctionInfo` order.
+
+        Raises :class:`pteron.errors.UsageError` for a wrong count, dtype or shape, and
+        :class:`pteron.errors.EngineError` when execution fails. The arrays returned belong to
+        the caller (they are not overwritten by a later call).
+        """
+        ...
+
+    def read_state(self, name: str) -> NDArray[np.generic]:
+        """A copy of a state's value."""
+        ...
+
+    def write_state(self, name: str, value: NDArray[np.generic]) -> None:
+        """Set a state's value. Raises StateError unless dtype and shape fit exactly."""
+        ...
+
+    def reset_state(self, name: str) -> None:
+        """Set a state back to its first value (Core ML: zeros)."""
+        ...
+
+
+class CompiledModel(Protocol):
+    """A payload made ready on this machine. Shared by every session made of it."""
+
+    @property
+    def functions(self) -> Mapping[str, FunctionInfo]:
+        """Functions by name, the default one first."""
+        ...
+
+    def new_session(self) -> Session:
+        """A new stream; states start at their first values."""
+        ...
+
+
+class Engine(Protocol):
+    """Compiles payloads of some backends and executes them on this machine."""
+
+    name: str
+    """Short name: ``openvino``, ``coreml``."""
+
+    backends: frozenset[str]
+    """Backend ids whose payloads it takes (``CoreMLBackend``)."""
+
+    @property
+    def version(self) -> str:
+        """Version of the underlying engine; part of the cache key."""
+        ...
+
+    def device_features(self) -> Mapping[str, str]:
+        """What of this device changes the compiled model; part of the cache key."""
+        ...
+
+    def compile(self, source: PayloadSource, options: EngineOptions, directory: Path) -> None:
+        """Compile the payload and leave the product, as files, in an existing empty directory."""
+        ...
+
+    def load(self, source: PayloadSource, options: EngineOptions, directory: Path) -> CompiledModel:
+        """Make ready what :meth:`compile` left. Raises EngineError when it cannot be loaded."""
+        ...
+
+    def compile_in_memory(self, source: PayloadSource, options: EngineOptions) -> CompiledModel:
+        """Compile without leaving files, for loads without a cache."""
+        ...

@@ -1,0 +1,19 @@
+"""Fixtures shared by every room's tests."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def corpus() -> Path:
+    """Directory of program files that others made; absent on a user's machine."""
+    path = Path(os.environ.get("PTERON_CORPUS", ROOT.parent / "shared" / "corpus"))
+    if not path.is_dir():
+        pytest.skip(f"no corpus of foreign files at {path} (set PTERON_CORPUS to point at one)")
+    return path
