@@ -1,0 +1,33 @@
+"""Entry point of the ``pteron`` command, and its one rule about errors.
+
+Exit codes: 0 yes or done; 1 a negative finding (invalid file, files differ, verification failed);
+2 cannot do that (usage, unreadable input, missing extra). Answers go to stdout, messages to stderr.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from pteron.cli.app import app
+from pteron.errors import PteronError
+
+CANNOT = 2
+INTERRUPTED = 130
+
+
+def main() -> None:
+    """Run the command line; a :class:`PteronError` becomes one line on stderr and exit 2."""
+    try:
+        app(prog_name="pteron")
+    except PteronError as error:
+        print(f"pteron: {one_line(str(error))}", file=sys.stderr)
+        sys.exit(CANNOT)
+    except KeyboardInterrupt:
+        print("pteron: interrupted", file=sys.stderr)
+        sys.exit(INTERRUPTED)
+
+
+def one_line(text: str) -> str:
+    """Collapse a message to one printable line (names in a hostile file may hold anything)."""
+    joined = " ".join(text.split())
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in joined)
