@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-all lint check-wheel clean
+.PHONY: demo test test-all lint check-wheel proto clean
 
 $(STAMP): requirements/dev.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -27,6 +27,16 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# grpcio-tools 1.73.1 writes code for protobuf 6.31.0, the oldest runtime we allow; a newer one
+# would shut that out. It wants an older protobuf than the tests use, so it gets its own place.
+PROTO_VENV := build/proto-venv
+PROTO_DIR := src/pteron/payloads/coreml/proto
+
+proto:
+	$(PYTHON) -m venv $(PROTO_VENV)
+	$(PROTO_VENV)/bin/pip install --quiet grpcio-tools==1.73.1
+	$(PROTO_VENV)/bin/python -m grpc_tools.protoc -I src --python_out=src --pyi_out=src $(PROTO_DIR)/*.proto
 
 clean:
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
