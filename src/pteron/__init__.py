@@ -13,6 +13,13 @@ from pteron.errors import PteronError
 
 if TYPE_CHECKING:
     from pteron import cache as cache
+    from pteron.files import BundledFile as BundledFile
+    from pteron.files import PTDFile as PTDFile
+    from pteron.files import PTEFile as PTEFile
+    from pteron.files import open as open
+    from pteron.lowering import CoreML as CoreML
+    from pteron.lowering import lower as lower
+    from pteron.runtime import load as load
 
 __version__ = "0.1.0"
 

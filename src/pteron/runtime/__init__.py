@@ -1,0 +1,11 @@
+"""Runs programs: load one, call its methods, hold its state."""
+
+from __future__ import annotations
+
+from pteron.runtime.load import load
+from pteron.runtime.method import Method
+from pteron.runtime.module import Module
+from pteron.runtime.signature import Parameter
+from pteron.runtime.state import ModuleState, Snapshot, StateEntry
+
+__all__ = ["Method", "Module", "ModuleState", "Parameter", "Snapshot", "StateEntry", "load"]

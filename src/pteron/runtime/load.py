@@ -1,0 +1,88 @@
+"""``pteron.load``: from a file to a module that can be called."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pteron.cache import default_cache
+from pteron.engines.base import EngineOptions
+from pteron.errors import UnsupportedError, UsageError
+from pteron.files import BundledFile, PTDFile, PTEFile
+from pteron.files import open as open_file
+from pteron.payloads.coreml.package import directory_source
+from pteron.runtime.delegates import PayloadLoader
+from pteron.runtime.module import Module
+from pteron.runtime.streams import PackageStreams, ProgramStreams
+
+if TYPE_CHECKING:
+    from pteron.cache import CompiledModelCache
+
+PRECISIONS = ("model", "f32", "fast")
+
+
+class _Default(Enum):
+    CACHE = "the process-wide default cache"
+
+
+def load(
+    source: str | Path | PTEFile | BundledFile,
+    *,
+    data: Sequence[str | Path | PTDFile] = (),
+    engine: str | None = None,
+    cache: CompiledModelCache | _Default | None = _Default.CACHE,
+    precision: str = "model",
+    threads: int | None = None,
+) -> Module:
+    """Make a program ready to run on this machine.
+
+    Args:
+        source: a ``.pte`` or ``.bpte`` file, an open PTEFile or BundledFile, or a Core ML
+            ``.mlpackage`` directory.
+        data: ``.ptd`` files with data that the program expects outside of itself.
+        engine: ``openvino`` or ``coreml``; by default the one for this machine.
+        cache: where compiled models are kept; by default :func:`pteron.cache.default_cache`,
+            None compiles anew.
+        precision: ``model`` never computes below a value's own dtype, ``f32`` computes everything
+            in fp32, ``fast`` may use bf16.
+        threads: threads an execution may use; None leaves it to the engine.
+
+    Raises:
+        FileAccessError, FormatError: the file cannot be read, or is not what it says.
+        UnsupportedError: a delegate's backend, or an undelegated operator, cannot run here.
+        EngineError: a payload cannot be compiled; it names op and function.
+        UsageError: a wrong argument.
+    """
+    if precision not in PRECISIONS:
+        raise UsageError(f"precision is one of {', '.join(PRECISIONS)}, not {precision!r}")
+    if threads is not None and threads < 1:
+        raise UsageError(f"threads is at least 1, not {threads}")
+    store = default_cache() if cache is _Default.CACHE else cache
+    loader = PayloadLoader(engine, store, EngineOptions(precision, threads))
+    if isinstance(source, (str, Path)) and is_package(Path(source)):
+        return PackageStreams(directory_source(Path(source)), loader).new_stream()
+    return _load_program(source, data, loader)
+
+
+def is_package(path: Path) -> bool:
+    """Whether a path is a Core ML package: a directory with a manifest."""
+    return (path / "Manifest.json").is_file()
+
+
+def _load_program(
+    source: str | Path | PTEFile | BundledFile,
+    data: Sequence[str | Path | PTDFile],
+    loader: PayloadLoader,
+) -> Module:
+    opened = open_file(source) if isinstance(source, (str, Path)) else source
+    program = opened.pte if isinstance(opened, BundledFile) else opened
+    if not isinstance(program, PTEFile):
+        raise UnsupportedError(f"{source} holds data only; load the program that uses it")
+    close = opened.close if opened is not source else _keep_open
+    return ProgramStreams(program, loader, close).new_stream()
+
+
+def _keep_open() -> None:
+    """The caller opened the file, the caller closes it."""

@@ -1,0 +1,48 @@
+"""One entry point of a loaded module, callable with arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from threading import Lock
+from typing import Any
+
+from pteron.runtime.signature import Parameter, bind
+
+
+class Method:
+    """A method of a program, or a function of a Core ML package.
+
+    Call it with one array per input, by position or by name; it returns a tuple with one value
+    per output. Arrays may be NumPy, or anything with ``__dlpack__`` or ``__array__``; outputs are
+    NumPy arrays that belong to the caller.
+
+    Attributes:
+        name: the method's name.
+        inputs: what it takes.
+        outputs: what it gives.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        inputs: Sequence[Parameter],
+        outputs: Sequence[Parameter],
+        execute: Callable[[list[Any]], list[Any]],
+        lock: Lock,
+    ) -> None:
+        self.name = name
+        self.inputs = tuple(inputs)
+        self.outputs = tuple(outputs)
+        self._execute = execute
+        self._lock = lock
+
+    def __call__(self, *args: object, **kwargs: object) -> tuple[Any, ...]:
+        """Run once. Raises UsageError for wrong inputs and EngineError when execution fails."""
+        values = bind(self.inputs, args, kwargs, f"method '{self.name}'")
+        with self._lock:
+            return tuple(self._execute(values))
+
+    def __repr__(self) -> str:
+        inputs = ", ".join(map(str, self.inputs))
+        outputs = ", ".join(map(str, self.outputs))
+        return f"<method {self.name}({inputs}) -> ({outputs})>"
