@@ -20,7 +20,7 @@ from pteron.runtime.arrays import Array, convert
 
 if TYPE_CHECKING:
     from pteron.cache import CompiledModelCache
-    from pteron.files import Delegate, PTEFile
+    from pteron.files import Delegate
     from pteron.payloads.base import PayloadSource
 
 STATES_KEY = "pteron.states"
@@ -133,9 +133,13 @@ def _shape_for(array: Array, shape: Sequence[int | None]) -> tuple[int, ...]:
     return array.shape
 
 
-def prepare(delegate: Delegate, file: PTEFile, loader: PayloadLoader) -> PreparedDelegate:
-    """Compile (or find) a delegate's payload. Raises when no engine here takes its backend."""
-    blobs = {key: blob.data for key, blob in file.named_data.items()}
+def prepare(
+    delegate: Delegate, blobs: Mapping[str, memoryview], loader: PayloadLoader
+) -> PreparedDelegate:
+    """Compile (or find) a delegate's payload, which may refer to named data (``blobs``).
+
+    Raises UnsupportedError when no engine here takes its backend.
+    """
     source = open_payload(delegate.backend_id, delegate.payload, blobs, delegate.method)
     compiled = loader.load(source)
     function = _function(compiled, source.function, delegate)

@@ -1,130 +1,177 @@
-"""Executes an execution plan: delegate calls, moves and jumps, in the order of its chains."""
+"""Executes an execution plan: kernel and delegate calls, moves and jumps, in its chains' order.
+
+Every instruction is turned into a small closure once, when the method is prepared; running is a
+loop over those. Values are NumPy arrays; where the plan has kernel calls they lie in planned
+memory, as in ExecuTorch's own runtime, since a memory plan may let a view share its base's bytes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pteron.dtypes import to_numpy
-from pteron.errors import FormatError, UnsupportedError
+from pteron.errors import FormatError
 from pteron.runtime.arrays import Array, convert
+from pteron.runtime.kernels import Kernel
+from pteron.runtime.memory import PlannedMemory
+from pteron.runtime.operators import operator_names
+from pteron.runtime.values import first_value, is_dynamic
 from pteron.schema.program import (
     DelegateCall,
-    EValue,
     ExecutionPlan,
     FreeCall,
     JumpFalseCall,
     KernelCall,
     MoveCall,
-    Null,
     Tensor,
-    TensorShapeDynamism,
 )
 
 if TYPE_CHECKING:
-    from pteron.files import PTEFile
+    from collections.abc import Mapping
+
+    from pteron.runtime.values import DataOf
 
 DelegateFunction = Callable[[Sequence[Array]], list[Array]]
-
-
-def refuse_undelegated(plan: ExecutionPlan) -> None:
-    """Raise UnsupportedError, naming the operators, if a plan has kernel calls."""
-    called = {
-        instruction.instr_args.op_index
-        for chain in plan.chains
-        for instruction in chain.instructions
-        if isinstance(instruction.instr_args, KernelCall)
-    }
-    if called:
-        names = sorted({_operator_name(plan, index) for index in called})
-        raise UnsupportedError(
-            f"method '{plan.name}' has operators that no delegate took, and pteron runs delegated "
-            f"programs only so far: {', '.join(names)}"
-        )
-
-
-def _operator_name(plan: ExecutionPlan, index: int) -> str:
-    if not 0 <= index < len(plan.operators):
-        raise FormatError(
-            f"operator {index} of {len(plan.operators)}", where=f"method '{plan.name}'"
-        )
-    operator = plan.operators[index]
-    return f"{operator.name}.{operator.overload}" if operator.overload else str(operator.name)
+Values = list[Any]
+Step = Callable[[Values], "int | None"]
+"""Does one instruction; returns where to go on if not at the next one."""
 
 
 class Interpreter:
-    """One method's values and the loop over its instructions. Serves one thread at a time."""
+    """One method of one stream. Serves one thread at a time."""
 
     def __init__(
-        self, file: PTEFile, plan: ExecutionPlan, delegates: Sequence[DelegateFunction]
+        self,
+        plan: ExecutionPlan,
+        data_of: DataOf,
+        memory: PlannedMemory | None,
+        kernels: Mapping[str, Kernel],
+        delegates: Sequence[DelegateFunction],
     ) -> None:
         self._plan = plan
+        self._memory = memory
+        self._kernels = kernels
+        self._operators = operator_names(plan)
         self._delegates = delegates
-        self._first = [first_value(file, value) for value in plan.values]
+        self._values = [first_value(value, data_of, memory) for value in plan.values]
+        self._chains = [[self._step(i.instr_args) for i in c.instructions] for c in plan.chains]
 
     def __call__(self, inputs: list[Any]) -> list[Any]:
-        """Run the plan on checked inputs; one value per output."""
-        values = list(self._first)
+        """Run the plan on checked inputs; one value per output, each the caller's own."""
+        values = list(self._values)
         for index, value in zip(self._plan.inputs, inputs, strict=True):
-            values[index] = value
-        for chain in self._plan.chains:
-            self._run(chain.instructions, values)
+            self._assign(values, index, value)
+        for steps in self._chains:
+            _run(steps, values)
         return [self._output(index, values[index]) for index in self._plan.outputs]
 
-    def _run(self, instructions: Sequence[Any], values: list[Any]) -> None:
-        counter = 0
-        while counter < len(instructions):
-            step = instructions[counter].instr_args
-            jump = self._handlers[type(step)](self, step, values)
-            counter = counter + 1 if jump is None else jump
+    def value(self, index: int) -> Any:
+        """What a value holds between calls: for planned memory, the memory itself."""
+        return self._values[index]
 
-    def _delegate(self, step: DelegateCall, values: list[Any]) -> None:
-        arguments = [values[index] for index in step.args]
-        outputs = self._delegates[step.delegate_index](arguments)
-        targets = step.args[len(step.args) - len(outputs) :]
-        for index, output in zip(targets, outputs, strict=True):
-            values[index] = output
+    def _step(self, instruction: object) -> Step:
+        match instruction:
+            case KernelCall():
+                return self._kernel_call(instruction)
+            case DelegateCall():
+                return self._delegate_call(instruction)
+            case MoveCall():
+                return _move(instruction.move_from, instruction.move_to)
+            case JumpFalseCall():
+                return _jump_false(
+                    instruction.cond_value_index, instruction.destination_instruction
+                )
+            case FreeCall():
+                return lambda values: None  # arenas are freed with the stream
+            case _:
+                kind = type(instruction).__name__
+                raise FormatError(f"cannot run {kind}", where=f"method '{self._plan.name}'")
 
-    def _move(self, step: MoveCall, values: list[Any]) -> None:
-        values[step.move_to] = values[step.move_from]
+    def _kernel_call(self, call: KernelCall) -> Step:
+        kernel = self._kernels[self._operators[call.op_index]]
+        gather = [_getter(self._plan, index) for index in call.args]
+        dynamic = [p for p, i in enumerate(call.args) if is_dynamic(self._plan.values[i])]
+        target = call.args[-1]
 
-    def _jump_false(self, step: JumpFalseCall, values: list[Any]) -> int | None:
-        return None if bool(values[step.cond_value_index]) else step.destination_instruction
+        def step(values: Values) -> None:
+            result = kernel([get(values) for get in gather], dynamic)
+            _store_result(self._plan, values, target, result)
 
-    def _free(self, step: FreeCall, values: list[Any]) -> None:
-        values[step.value_index] = None
+        return step
 
-    _handlers: Mapping[type, Callable[[Interpreter, Any, list[Any]], int | None]] = {
-        DelegateCall: _delegate,
-        MoveCall: _move,
-        JumpFalseCall: _jump_false,
-        FreeCall: _free,
-    }
+    def _delegate_call(self, call: DelegateCall) -> Step:
+        function, indices = self._delegates[call.delegate_index], call.args
 
-    def _output(self, index: int, value: Any) -> Any:
-        """An output as the program declares it (Core ML hands some back in another dtype)."""
+        def step(values: Values) -> None:
+            outputs = function([values[index] for index in indices])
+            for index, output in zip(indices[len(indices) - len(outputs) :], outputs, strict=True):
+                self._assign(values, index, self._as_declared(index, output))
+
+        return step
+
+    def _assign(self, values: Values, index: int, value: Any) -> None:
+        """Give a value an array: into its planned memory if it has one, else as it is."""
         declared = self._plan.values[index].val
-        if not isinstance(declared, Tensor) or not isinstance(value, np.ndarray):
+        if (
+            self._memory is None
+            or not isinstance(declared, Tensor)
+            or declared.allocation_info is None
+        ):
+            values[index] = value
+            return
+        values[index] = self._memory.view(declared, value.shape)
+        np.copyto(values[index], value)
+
+    def _as_declared(self, index: int, value: Any) -> Any:
+        """A delegate's output as the program declares it (Core ML may hand back another dtype)."""
+        declared = self._plan.values[index].val
+        if not isinstance(declared, Tensor):
             return value
-        static = declared.shape_dynamism == TensorShapeDynamism.STATIC
-        shape = tuple(declared.sizes) if static else value.shape
-        where = f"method '{self._plan.name}': output value {index}"
+        shape = value.shape if is_dynamic(self._plan.values[index]) else tuple(declared.sizes)
+        where = f"method '{self._plan.name}': value {index}"
         return convert(value, to_numpy(declared.scalar_type), shape, where)
 
+    def _output(self, index: int, value: Any) -> Any:
+        planned = self._memory is not None and isinstance(value, np.ndarray)
+        return value.copy() if planned else value
 
-def first_value(file: PTEFile, value: EValue) -> Any:
-    """What a value holds before the first instruction: a constant's array, a scalar, or None."""
-    content = value.val
-    if content is None or isinstance(content, Null):
-        return None
-    if isinstance(content, Tensor):
-        data = file.data_of(content)
-        if data is None:
-            return None
-        return np.frombuffer(data, to_numpy(content.scalar_type)).reshape(content.sizes)
-    for field in ("int_val", "bool_val", "double_val", "string_val", "items"):
-        if hasattr(content, field):
-            return getattr(content, field)
-    raise UnsupportedError(f"a value of type {type(content).__name__} cannot be run")
+
+def _run(steps: Sequence[Step], values: Values) -> None:
+    counter = 0
+    while counter < len(steps):
+        jump = steps[counter](values)
+        counter = counter + 1 if jump is None else jump
+
+
+def _move(source: int, target: int) -> Step:
+    def step(values: Values) -> None:
+        values[target] = values[source]
+
+    return step
+
+
+def _jump_false(condition: int, destination: int) -> Step:
+    return lambda values: None if bool(values[condition]) else destination
+
+
+def _getter(plan: ExecutionPlan, index: int) -> Callable[[Values], Any]:
+    """How to fetch an argument: lists of values are gathered anew at every call."""
+    content = plan.values[index].val
+    kind = type(content).__name__
+    if kind in ("IntList", "TensorList", "OptionalTensorList"):
+        items = list(content.items)  # type: ignore[union-attr]
+        return lambda values: [None if item < 0 else values[item] for item in items]
+    return lambda values: values[index]
+
+
+def _store_result(plan: ExecutionPlan, values: Values, target: int, result: Any) -> None:
+    """Put what a kernel returned where its last argument says."""
+    content = plan.values[target].val
+    if isinstance(result, list) and type(content).__name__ == "TensorList":
+        for index, item in zip(content.items, result, strict=True):  # type: ignore[union-attr]
+            values[index] = item
+    elif result is not None:
+        values[target] = result

@@ -15,7 +15,8 @@ from pteron.files import open as open_file
 from pteron.payloads.coreml.package import directory_source
 from pteron.runtime.delegates import PayloadLoader
 from pteron.runtime.module import Module
-from pteron.runtime.streams import PackageStreams, ProgramStreams
+from pteron.runtime.package_streams import PackageStreams
+from pteron.runtime.program_streams import ProgramStreams
 
 if TYPE_CHECKING:
     from pteron.cache import CompiledModelCache
@@ -81,7 +82,18 @@ def _load_program(
     if not isinstance(program, PTEFile):
         raise UnsupportedError(f"{source} holds data only; load the program that uses it")
     close = opened.close if opened is not source else _keep_open
-    return ProgramStreams(program, loader, close).new_stream()
+    return ProgramStreams(program, _external(data), loader, close).new_stream()
+
+
+def _external(data: Sequence[str | Path | PTDFile]) -> dict[str, memoryview]:
+    """Blobs by key of every data file, in order; a later file wins."""
+    blobs: dict[str, memoryview] = {}
+    for item in data:
+        file = open_file(item) if isinstance(item, (str, Path)) else item
+        if not isinstance(file, PTDFile):
+            raise UsageError(f"{item} is no data file (.ptd)")
+        blobs |= {key: blob.data for key, blob in file.named_data.items()}
+    return blobs
 
 
 def _keep_open() -> None:

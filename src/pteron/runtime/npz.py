@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -51,9 +50,9 @@ def write_outputs(path: Path, outputs: Mapping[str, object]) -> None:
             try:
                 np.savez(file, **{name: np.asarray(value) for name, value in outputs.items()})
                 file.close()
-                os.replace(file.name, path)
+                Path(file.name).replace(path)
             except BaseException:
-                os.unlink(file.name)
+                Path(file.name).unlink()
                 raise
     except OSError as error:
         raise FileAccessError(f"{path}: {error.strerror or error}") from None

@@ -1,0 +1,62 @@
+"""Streams over a plain Core ML package: a method per function, the default one first."""
+
+from __future__ import annotations
+
+from functools import partial
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pteron.engines.base import CompiledModel, FunctionInfo, Session, ValueInfo
+from pteron.runtime.delegates import PayloadLoader
+from pteron.runtime.identity import identity
+from pteron.runtime.method import Method
+from pteron.runtime.module import Module
+from pteron.runtime.signature import UNBOUNDED, Parameter
+from pteron.runtime.state import DelegateState, ModuleState, StateEntry
+
+if TYPE_CHECKING:
+    from pteron.payloads.base import PayloadSource
+
+
+class PackageStreams:
+    """The package compiled once; see :meth:`new_stream`."""
+
+    def __init__(self, source: PayloadSource, loader: PayloadLoader) -> None:
+        self._loader = loader
+        self._compiled: CompiledModel = loader.load(source)
+
+    def new_stream(self) -> Module:
+        """A module with a session, and so with state, of its own; functions share state."""
+        lock = Lock()
+        session = self._compiled.new_session()
+        functions = self._compiled.functions
+        methods = {name: _method(info, session, lock) for name, info in functions.items()}
+        infos = {info.name: info for f in functions.values() for info in f.states}
+        states: dict[str, StateEntry] = {
+            name: DelegateState(name, info, session, lock) for name, info in infos.items()
+        }
+        return Module(
+            methods,
+            ModuleState(states, identity(states, self._loader.records)),
+            self._loader.records,
+            self.new_stream,
+            self._loader.close,
+        )
+
+
+def _method(function: FunctionInfo, session: Session, lock: Lock) -> Method:
+    return Method(
+        function.name,
+        [_parameter(info) for info in function.inputs],
+        [_parameter(info) for info in function.outputs],
+        partial(session.run, function.name),
+        lock,
+    )
+
+
+def _parameter(info: ValueInfo) -> Parameter:
+    ranges = info.range or tuple((size or 0, size or 0) for size in info.shape)
+    highest = tuple(high if high >= 0 else UNBOUNDED for _, high in ranges)
+    return Parameter(info.name, np.dtype(info.dtype), highest, tuple(low for low, _ in ranges))

@@ -1,0 +1,155 @@
+"""Streams over a program file: payloads compiled once, memory and sessions owned by each stream."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from pteron.errors import FormatError
+from pteron.runtime.delegates import PayloadLoader, PreparedDelegate, prepare
+from pteron.runtime.identity import identity
+from pteron.runtime.interpreter import DelegateFunction, Interpreter
+from pteron.runtime.kernels import find_kernels
+from pteron.runtime.memory import PlannedMemory, SharedArenas
+from pteron.runtime.method import Method
+from pteron.runtime.module import Module
+from pteron.runtime.operators import called_operators
+from pteron.runtime.parameters import inputs_of, outputs_of
+from pteron.runtime.program_state import ProgramState, state_values
+from pteron.runtime.state import DelegateState, ModuleState, StateEntry
+from pteron.schema.program import Tensor, TensorDataLocation
+
+if TYPE_CHECKING:
+    from pteron.engines.base import Session
+    from pteron.files import PTEFile
+
+Found = tuple[str | None, str, StateEntry]
+"""A state's own name if it has one, a name made of its place, and the state."""
+
+
+class ProgramStreams:
+    """Every delegate and operator of every method, made ready; see :meth:`new_stream`."""
+
+    def __init__(
+        self,
+        file: PTEFile,
+        external: Mapping[str, memoryview],
+        loader: PayloadLoader,
+        close: Callable[[], None],
+    ) -> None:
+        self._file = file
+        self._external = external
+        self._loader = loader
+        self._close = close
+        self._plans = {name: method.plan for name, method in file.methods.items()}
+        self._calls = {name: called_operators(plan) for name, plan in self._plans.items()}
+        self._kernels = find_kernels(name for calls in self._calls.values() for name in calls)
+        self._delegates: dict[str, list[PreparedDelegate]] = {name: [] for name in self._plans}
+        blobs = {key: blob.data for key, blob in file.named_data.items()} | dict(external)
+        for delegate in file.delegates:
+            self._delegates[delegate.method].append(prepare(delegate, blobs, loader))
+
+    def new_stream(self) -> Module:
+        """A module with sessions and planned memory, and so with state, of its own."""
+        lock = Lock()
+        shared = SharedArenas(self._plans.values())
+        methods: dict[str, Method] = {}
+        found: list[Found] = []
+        for name in self._plans:
+            sessions = [d.compiled.new_session() for d in self._delegates[name]]
+            interpreter = self._interpreter(name, sessions, shared)
+            methods[name] = self._method(name, interpreter, lock)
+            found += self._delegate_states(name, sessions, lock)
+            found += self._program_states(name, interpreter, lock)
+        states = named(found)
+        return Module(
+            methods,
+            ModuleState(states, identity(states, self._loader.records)),
+            self._loader.records,
+            self.new_stream,
+            self.close,
+        )
+
+    def close(self) -> None:
+        """Let go of cache entries and of the file."""
+        self._loader.close()
+        self._close()
+
+    def _interpreter(
+        self, name: str, sessions: Sequence[Session], shared: SharedArenas
+    ) -> Interpreter:
+        plan = self._plans[name]
+        memory = PlannedMemory(plan, shared) if self._calls[name] else None
+        functions: list[DelegateFunction] = [
+            partial(_call, delegate, session, f"method '{name}', delegate {index}")
+            for index, (delegate, session) in enumerate(
+                zip(self._delegates[name], sessions, strict=True)
+            )
+        ]
+        return Interpreter(plan, self._data_of, memory, self._kernels, functions)
+
+    def _method(self, name: str, interpreter: Interpreter, lock: Lock) -> Method:
+        plan, delegates = self._plans[name], self._delegates[name]
+        return Method(
+            name, inputs_of(plan, delegates), outputs_of(plan, delegates), interpreter, lock
+        )
+
+    def _data_of(self, tensor: Tensor) -> memoryview | None:
+        extra = tensor.extra_tensor_info
+        if extra is None or extra.location != TensorDataLocation.EXTERNAL:
+            return self._file.data_of(tensor)
+        key = extra.fully_qualified_name
+        if key not in self._external:
+            raise FormatError(
+                f"the data of '{key}' is outside of the program; pass the .ptd file that has it"
+            )
+        return self._external[key]
+
+    def _delegate_states(
+        self, method: str, sessions: Sequence[Session], lock: Lock
+    ) -> Iterator[Found]:
+        pairs = zip(self._delegates[method], sessions, strict=True)
+        for index, (delegate, session) in enumerate(pairs):
+            for info in delegate.function.states:
+                entry = DelegateState(delegate.names[info.name], info, session, lock)
+                yield entry.name, f"{method}.delegate_{index}.{info.name}", entry
+
+    def _program_states(self, method: str, interpreter: Interpreter, lock: Lock) -> Iterator[Found]:
+        if not self._calls[method]:
+            return
+        for position, (index, name) in enumerate(state_values(self._plans[method])):
+            place = f"{method}.state_{position}"
+            yield name, place, ProgramState(name or place, interpreter.value(index), lock)
+
+
+def _call(
+    delegate: PreparedDelegate, session: Session, where: str, arguments: Sequence[Any]
+) -> list[Any]:
+    return delegate.call(session, arguments, where)
+
+
+def named(found: Sequence[Found]) -> dict[str, StateEntry]:
+    """States by name. One without a name, or whose name another one has too, goes by its place.
+
+    Methods that keep a program-owned state at the same bytes share it: it is listed once.
+    """
+    distinct = _distinct(found)
+    names = [name for name, _, _ in distinct]
+    states: dict[str, StateEntry] = {}
+    for name, place, entry in distinct:
+        entry.name = name if name is not None and names.count(name) == 1 else place
+        states[entry.name] = entry
+    return states
+
+
+def _distinct(found: Sequence[Found]) -> list[Found]:
+    seen: set[tuple[str | None, int]] = set()
+    distinct: list[Found] = []
+    for name, place, entry in found:
+        address = entry.address if isinstance(entry, ProgramState) else id(entry)
+        if (name, address) not in seen:
+            seen.add((name, address))
+            distinct.append((name, place, entry))
+    return distinct
