@@ -1,0 +1,67 @@
+"""A compiled model that was found in a cache, or put there."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+
+from pteron.cache.manifest import Manifest, damage
+
+
+class Entry:
+    """A compiled model on disk, which stays there while this object lives.
+
+    Attributes:
+        path: directory of the compiled files. Never write to it.
+        manifest: what is known of the entry.
+        hit: whether it was there already; False if it was compiled or stored just now.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        manifest: Manifest,
+        *,
+        hit: bool,
+        release: Callable[[], None],
+        condemn: Callable[[str], bool],
+    ) -> None:
+        """Made by caches: ``release`` ends the hold, ``condemn`` takes the entry out of them."""
+        self.path = path
+        self.manifest = manifest
+        self.hit = hit
+        self._condemn = condemn
+        self._release = weakref.finalize(self, release)
+
+    @property
+    def identifier(self) -> str:
+        """The entry's identifier."""
+        return self.manifest.identifier
+
+    def damage(self) -> str | None:
+        """Compare every byte with the digests; None if they agree, else what is wrong."""
+        return damage(self.manifest, self.path)
+
+    def condemn(self, reason: str) -> bool:
+        """Remove this entry from its cache as broken, unless it was replaced in the meantime.
+
+        False if it can still be found: the cache is read-only.
+        """
+        return self._condemn(reason)
+
+    def close(self) -> None:
+        """Let the cache evict or remove the entry from now on. A second call does nothing."""
+        self._release()
+
+    def __enter__(self) -> Entry:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

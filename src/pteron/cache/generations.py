@@ -1,0 +1,59 @@
+"""Deletes generations of entries that nobody holds, and no others."""
+
+from __future__ import annotations
+
+import time
+
+from pteron.cache import locks
+from pteron.cache.layout import Layout
+from pteron.cache.tree import remove_tree
+
+_GRACE_WITHOUT_LOCKS = 3600.0
+
+
+class Claim:
+    """A generation that nobody holds, nor can hold from now on."""
+
+    def __init__(self, layout: Layout, generation: str, lock: locks.Lock | None) -> None:
+        self._directory = layout.generation(generation)
+        self._lock = lock
+
+    def delete(self) -> None:
+        """Delete its files and end the claim."""
+        try:
+            remove_tree(self._directory)
+        finally:
+            self.release()
+
+    def release(self) -> None:
+        """End the claim without deleting."""
+        if self._lock:
+            self._lock.close()
+
+
+def claim(layout: Layout, generation: str) -> Claim | None:
+    """Claim a generation for deletion; None if a live process holds it.
+
+    Where the filesystem has no locks, one that was used in the last hour counts as held.
+    """
+    manifest = layout.generation(generation) / "manifest.json"
+    try:
+        lock = locks.try_exclusive(manifest)
+        if lock is None:
+            return None
+        if not layout.locks_work and abs(time.time() - manifest.stat().st_mtime) < (
+            _GRACE_WITHOUT_LOCKS
+        ):
+            lock.close()
+            return None
+    except FileNotFoundError:  # half deleted: the manifest comes first and is always there
+        lock = None
+    return Claim(layout, generation, lock)
+
+
+def delete_unheld(layout: Layout, generation: str) -> bool:
+    """Delete a generation unless a live process holds it; a sweep deletes it later then."""
+    claimed = claim(layout, generation)
+    if claimed:
+        claimed.delete()
+    return claimed is not None

@@ -1,0 +1,108 @@
+"""What is known of a compiled model: its key in readable form, and its files with digests."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pteron.cache.tree import file_sizes
+
+MANIFEST_LIMIT = 16 << 20
+"""No manifest is larger than this, in bytes."""
+
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class FileRecord:
+    """Size in bytes and XXH3-128 digest (hex) of one file."""
+
+    size: int
+    digest: str
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """Describes one entry.
+
+    Attributes:
+        identifier: the entry's identifier.
+        files: every file, by ``/``-separated path relative to the compiled model's directory.
+        key: the parts of the :class:`~pteron.cache.CacheKey`; empty if it was stored without one.
+        created: when it was stored, in seconds since the epoch.
+        compile_seconds: how long the compile took, 0 if that is not known.
+    """
+
+    identifier: str
+    files: Mapping[str, FileRecord]
+    key: Mapping[str, object] = field(default_factory=dict)
+    created: float = 0.0
+    compile_seconds: float = 0.0
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files."""
+        return sum(record.size for record in self.files.values())
+
+    def to_json(self) -> bytes:
+        """The manifest as it is stored."""
+        return json.dumps(
+            {
+                "identifier": self.identifier,
+                "created": self.created,
+                "compile_seconds": self.compile_seconds,
+                "key": self.key,
+                "files": {path: [file.size, file.digest] for path, file in self.files.items()},
+            },
+            indent=1,
+        ).encode()
+
+    @classmethod
+    def from_json(cls, data: bytes) -> Manifest:
+        """Read a stored manifest. Raises ValueError if it is not one."""
+        try:
+            fields = json.loads(data)
+            return cls(
+                identifier=fields["identifier"],
+                files={path: FileRecord(*file) for path, file in fields["files"].items()},
+                key=fields["key"],
+                created=float(fields["created"]),
+                compile_seconds=float(fields["compile_seconds"]),
+            )
+        except (KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise ValueError(f"not a manifest: {error!r}") from error
+
+
+def describe(root: Path) -> dict[str, FileRecord]:
+    """Size and digest of every file of a compiled model.
+
+    Raises:
+        OSError: a file cannot be read, or something is no regular file.
+    """
+    sizes = file_sizes(root)
+    return {path: FileRecord(sizes[path], digest(root / path)) for path in sorted(sizes)}
+
+
+def digest(path: Path) -> str:
+    """XXH3-128 of a file: it tells damage, not forgery."""
+    import xxhash
+
+    state = xxhash.xxh3_128()
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            state.update(chunk)
+    return state.hexdigest()
+
+
+def damage(manifest: Manifest, root: Path) -> str | None:
+    """Compare every byte of a compiled model with its manifest; None if they agree."""
+    try:
+        found = describe(root)
+    except OSError as error:
+        return str(error)
+    for path in sorted(found.keys() | manifest.files.keys()):
+        if found.get(path) != manifest.files.get(path):
+            return f"{path!r} is not what was stored"
+    return None

@@ -1,0 +1,90 @@
+"""Opens a cache directory: makes it when it is missing, and judges what is already there."""
+
+from __future__ import annotations
+
+import os
+
+from pteron.cache import durable, locks
+from pteron.cache.backups import exclude_from_backups
+from pteron.cache.failures import io_errors
+from pteron.cache.key import FORMAT_VERSION
+from pteron.cache.layout import Layout
+from pteron.cache.permissions import check_private
+from pteron.cache.tree import remove_tree
+from pteron.errors import CacheError, CacheErrorCode
+
+_NOT_OURS_BUT_HARMLESS = frozenset({"lost+found", ".DS_Store"})
+
+
+def prepare(layout: Layout, *, read_only: bool) -> None:
+    """Leave a cache directory of our format version, or raise CacheError.
+
+    An existing cache is only read here, so one that cannot be written serves its hits.
+
+    Raises:
+        CacheError: INITIALIZATION_FAILED for a directory that is no cache, holds a newer format,
+            or can be written by others; IO_ERROR or DISK_FULL if it cannot be made.
+    """
+    if not hasattr(os, "geteuid"):
+        raise _refusal(layout, "cannot be used: a cache directory needs POSIX file locks")
+    with io_errors(f"open the cache in {layout.root}"):
+        if not layout.root.is_dir():
+            if read_only:
+                raise _refusal(layout, "does not exist")
+            layout.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        check_private(layout.root)
+        if _version(layout) != FORMAT_VERSION:
+            _initialize(layout, read_only=read_only)
+        for directory in layout.directories:
+            check_private(directory)
+        layout.locks_work = locks.locks_work(layout.version)
+
+
+def _version(layout: Layout) -> int | None:
+    """The format version found, 0 for one that cannot be read, None for none."""
+    try:
+        return int(durable.read_file(layout.version, limit=64))
+    except FileNotFoundError:
+        return 0 if layout.tag.exists() else None
+    except ValueError:
+        return 0
+
+
+def _initialize(layout: Layout, *, read_only: bool) -> None:
+    version = _version(layout)
+    if version is not None and version > FORMAT_VERSION:
+        raise _refusal(layout, f"has format {version}, made by a newer pteron; it is left alone")
+    if version is None:
+        _check_empty(layout)
+    if read_only:
+        raise _refusal(layout, "is no cache of this format, and may not be changed")
+    with locks.exclusive(layout.lock, keep=True):
+        if _version(layout) != FORMAT_VERSION:  # another process may have been quicker
+            _create(layout)
+
+
+def _check_empty(layout: Layout) -> None:
+    ours = {path.name for path in (layout.lock, *layout.files, *layout.directories)}
+    for path in layout.root.iterdir():
+        if path.name not in ours | _NOT_OURS_BUT_HARMLESS:
+            raise _refusal(layout, f"is no cache but holds {path.name!r}; give an empty directory")
+
+
+def _create(layout: Layout) -> None:
+    for directory in layout.directories:
+        remove_tree(directory)
+        directory.mkdir(mode=0o700)
+    for file in layout.files:
+        file.unlink(missing_ok=True)
+    exclude_from_backups(layout)
+    content = f"{FORMAT_VERSION}\n".encode()
+    durable.replace(layout.version, content, scratch=layout.new_version)
+
+
+def _refusal(layout: Layout, why: str) -> CacheError:
+    return CacheError(CacheErrorCode.INITIALIZATION_FAILED, f"{layout.root} {why}")
+
+
+def is_writable(layout: Layout) -> bool:
+    """Whether this process can store into the cache."""
+    return all(os.access(path, os.W_OK | os.X_OK) for path in layout.directories)

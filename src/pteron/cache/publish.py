@@ -1,0 +1,136 @@
+"""Puts a compiled model into a cache directory, in one step that cannot be seen half done."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from pteron.cache import durable, locks
+from pteron.cache import usage as usages
+from pteron.cache.evict import Limits, make_room
+from pteron.cache.generations import delete_unheld
+from pteron.cache.layout import Layout, new_generation
+from pteron.cache.manifest import MANIFEST_LIMIT, Manifest, describe
+from pteron.cache.reader import Found, read_pointer
+from pteron.cache.tree import file_sizes, remove_tree
+from pteron.errors import CacheError, CacheErrorCode
+
+
+def check_source(source: Path) -> None:
+    """Raise SOURCE_NOT_FOUND unless the source is a directory of regular files, at least one."""
+    try:
+        if not stat.S_ISDIR(source.lstat().st_mode):
+            raise _bad_source(source, "is not a directory")
+        if not file_sizes(source):
+            raise _bad_source(source, "holds no files")
+    except OSError as error:
+        raise _bad_source(
+            source, f"cannot be stored ({error.strerror}: {error.filename})"
+        ) from error
+
+
+def take_in(layout: Layout, source: Path, target: Path) -> None:
+    """Bring the source's files to ``target``; those beneath ``temp/`` are moved, not copied."""
+    if source.resolve().is_relative_to(layout.temp.resolve()):
+        source.rename(target)
+    else:
+        shutil.copytree(source, target, symlinks=True, copy_function=shutil.copyfile)
+
+
+def stage(
+    directory: Path, identifier: str, key: Mapping[str, object], compile_seconds: float
+) -> Manifest:
+    """Write the manifest of ``directory/model`` and flush everything to the disk."""
+    model = directory / "model"
+    manifest = Manifest(identifier, describe(model), key, time.time(), compile_seconds)
+    durable.sync_tree(model)
+    durable.write_new(directory / "manifest.json", manifest.to_json())
+    durable.sync(directory)
+    return manifest
+
+
+def publish(layout: Layout, staged: Path, manifest: Manifest, limits: Limits) -> tuple[Found, int]:
+    """Make a staged directory the entry, held; tells how many others were evicted for it.
+
+    A crash before the pointer is renamed leaves the old entry, one after it the new.
+    """
+    identifier = manifest.identifier
+    generation = new_generation(identifier)
+    hold = locks.Lock(os.open(staged / "manifest.json", durable.READ))
+    try:
+        # Held from before it can be seen: a sweep must not take it for an orphan.
+        hold.share()
+        pointer = staged.with_name("pointer")
+        durable.write_new(pointer, generation.encode())
+        staged.rename(layout.generation(generation))
+        durable.sync(layout.models)
+        evicted = _swap(layout, manifest, generation, pointer, limits)
+    except BaseException:
+        hold.close()
+        if _current(layout, identifier) != generation:
+            delete_unheld(layout, generation)
+        raise
+    return Found(generation, manifest, hold), evicted
+
+
+def _swap(
+    layout: Layout, manifest: Manifest, generation: str, pointer: Path, limits: Limits
+) -> int:
+    identifier = manifest.identifier
+    with locks.exclusive(layout.lock, keep=True):
+        old = _current(layout, identifier)
+        old_size = (old and size_of(layout, old)) or 0
+        evicted = make_room(layout, limits, room=manifest.size - old_size, keep=identifier)
+        usages.add(layout, manifest.size)
+        pointer.replace(layout.entries / identifier)
+        usages.add(layout, -old_size)
+    durable.sync(layout.entries)
+    for claimed in evicted:
+        claimed.delete()
+    if old:
+        delete_unheld(layout, old)
+    return len(evicted)
+
+
+def unpublish(layout: Layout, identifier: str, *, only: str | None = None) -> bool:
+    """Remove an entry, and its files unless someone holds them; False if there is none.
+
+    ``only``: leave it if it is of another generation than this.
+    """
+    with locks.exclusive(layout.lock, keep=True):
+        path = layout.entries / identifier
+        old = _current(layout, identifier)
+        if not os.path.lexists(path) or (only and old != only):
+            return False
+        size = size_of(layout, old) if old else None
+        remove_tree(path)
+        usages.add(layout, None if size is None else -size)
+    durable.sync(layout.entries)
+    if old:
+        delete_unheld(layout, old)
+    return True
+
+
+def _current(layout: Layout, identifier: str) -> str | None:
+    """The generation published now, None if there is none or the pointer is broken."""
+    with suppress(CacheError):
+        return read_pointer(layout, identifier)
+    return None
+
+
+def size_of(layout: Layout, generation: str) -> int | None:
+    """Bytes of a generation's files, None if its manifest cannot tell."""
+    path = layout.generation(generation) / "manifest.json"
+    try:
+        return Manifest.from_json(durable.read_file(path, MANIFEST_LIMIT)).size
+    except (OSError, ValueError):
+        return None
+
+
+def _bad_source(source: Path, why: str) -> CacheError:
+    return CacheError(CacheErrorCode.SOURCE_NOT_FOUND, f"{source} {why}")
