@@ -17,3 +17,15 @@ def corpus() -> Path:
     if not path.is_dir():
         pytest.skip(f"no corpus of foreign files at {path} (set PTERON_CORPUS to point at one)")
     return path
+
+
+@pytest.fixture(scope="session")
+def counter_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small delegated program with one delegate-owned state, made by pteron itself."""
+    import pteron
+    from examples.counter import build
+
+    path = tmp_path_factory.mktemp("counter") / "counter.pte"
+    model, inputs = build()
+    pteron.lower(model, inputs).save(path)
+    return path
