@@ -1,0 +1,1 @@
+"""Regions of a graph -> payloads for Core ML."""

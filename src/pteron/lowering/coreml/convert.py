@@ -1,0 +1,119 @@
+"""One region -> a Core ML model, through coremltools."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+from unittest import mock
+
+from pteron.errors import LoweringError
+from pteron.lowering.progress import Progress
+
+if TYPE_CHECKING:
+    from torch.export import ExportedProgram
+
+    from pteron.lowering.options import CoreML
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class Converted:
+    """A Core ML model as coremltools made it.
+
+    Attributes:
+        model: the serialised Model message.
+        weights: content of ``weight.bin``, empty if the model has no large constants.
+        inputs, outputs: feature names in call order; states are not among them.
+        states: names of the states, in the order of the program's mutated buffers.
+    """
+
+    model: bytes
+    weights: bytes
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    states: tuple[str, ...]
+
+
+def convert(program: ExportedProgram, options: CoreML, progress: Progress) -> Converted:
+    """Convert a region; its mutated buffers become Core ML states.
+
+    Raises :class:`LoweringError` with coremltools' reason.
+    """
+    with tempfile.TemporaryDirectory(prefix="pteron-") as directory:
+        model = _to_proto(program, options, progress, Path(directory))
+        weights = Path(directory) / "weight.bin"
+        content = weights.read_bytes() if weights.is_file() else b""
+    description = model.description
+    return Converted(
+        model=model.SerializeToString(deterministic=True),
+        weights=content,
+        inputs=tuple(feature.name for feature in description.input),
+        outputs=tuple(feature.name for feature in description.output),
+        states=tuple(feature.name for feature in description.state),
+    )
+
+
+def _to_proto(
+    program: ExportedProgram, options: CoreML, progress: Progress, directory: Path
+) -> Any:
+    # ct.convert would serialise and reload the model several times and leave it in a temporary
+    # directory of its own; what it does in between is this one call.
+    import coremltools as ct
+    from coremltools.converters.mil import converter
+
+    pipeline = ct.PassPipeline.DEFAULT
+    if options.compute_precision == "float32":
+        pipeline.remove_passes({"common::add_fp16_cast", "common::add_int16_cast"})
+    converter._reset_conversion_state()
+    try:
+        with _progress_of_coremltools(progress):
+            proto, _ = converter.mil_convert_to_proto(
+                program,
+                "pytorch",
+                "mlprogram",
+                converter.ConverterRegistry,
+                main_pipeline=pipeline,
+                inputs=None,
+                outputs=None,
+                specification_version=target(options),
+                use_default_fp16_io=False,
+                weights_dir=str(directory),
+            )
+    except Exception as error:
+        raise LoweringError(f"coremltools cannot convert the model: {error}") from error
+    finally:
+        converter._reset_conversion_state()
+    return proto
+
+
+def target(options: CoreML) -> int:
+    """Core ML specification version of the deployment target."""
+    import coremltools as ct
+
+    return int(ct.target[options.minimum_deployment_target].value)
+
+
+@contextmanager
+def _progress_of_coremltools(progress: Progress) -> Iterator[None]:
+    """Let coremltools' progress bars report to ours."""
+    from coremltools.converters.mil.frontend.torch import ops
+    from coremltools.converters.mil.mil.passes import pass_pipeline
+
+    bar = _bar(progress)
+    with mock.patch.object(ops, "_tqdm", bar), mock.patch.object(pass_pipeline, "tqdm", bar):
+        yield
+
+
+def _bar(progress: Progress) -> Callable[..., Iterator[_T]]:
+    def bar(items: Iterable[_T], *_: object, **__: object) -> Iterator[_T]:
+        known = list(items)
+        for done, item in enumerate(known):
+            progress.advance(done, len(known))
+            yield item
+
+    return bar

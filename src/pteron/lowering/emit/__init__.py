@@ -1,0 +1,1 @@
+"""Methods -> ExecuTorch program tables."""

@@ -1,0 +1,48 @@
+"""What a caller may choose about a backend; plain data, importable without torch or coremltools."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pteron.errors import UsageError
+
+DEPLOYMENT_TARGETS = ("iOS15", "iOS16", "iOS17", "iOS18", "iOS26")
+COMPUTE_PRECISIONS = ("float16", "float32")
+COMPUTE_UNITS = ("all", "cpu_only", "cpu_and_gpu", "cpu_and_ne")
+STATE_TARGETS = ("iOS18", "iOS26")
+"""Deployment targets whose Core ML has state (``read_state``, since specification version 9)."""
+
+
+@dataclass(frozen=True)
+class CoreML:
+    """How payloads for Core ML are made.
+
+    Attributes:
+        minimum_deployment_target: the oldest system the payload runs on (``iOS18`` is also
+            macOS 15); state needs ``iOS18`` or newer.
+        compute_precision: dtype of the arithmetic inside the payload, ``float16`` or ``float32``.
+            Inputs and outputs keep the program's own dtypes.
+        compute_units: where Core ML may run it: ``all``, ``cpu_only``, ``cpu_and_gpu`` or
+            ``cpu_and_ne``.
+
+    Raises :class:`UsageError` for a value that is none of these.
+    """
+
+    minimum_deployment_target: str = "iOS18"
+    compute_precision: str = "float16"
+    compute_units: str = "all"
+
+    def __post_init__(self) -> None:
+        _check("minimum_deployment_target", self.minimum_deployment_target, DEPLOYMENT_TARGETS)
+        _check("compute_precision", self.compute_precision, COMPUTE_PRECISIONS)
+        _check("compute_units", self.compute_units, COMPUTE_UNITS)
+
+    @property
+    def has_state(self) -> bool:
+        """Whether the deployment target's Core ML can hold state."""
+        return self.minimum_deployment_target in STATE_TARGETS
+
+
+def _check(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise UsageError(f"{name}={value!r}: must be one of {', '.join(allowed)}")

@@ -1,0 +1,208 @@
+"""The program around the delegates: what remains of a method's graph."""
+
+from __future__ import annotations
+
+import heapq
+import operator
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pteron.lowering.region import Region, is_constant, tensor_of
+
+if TYPE_CHECKING:
+    from torch.export import ExportedProgram
+    from torch.fx import Graph, Node
+
+
+@dataclass(frozen=True, eq=False)
+class Delegate:
+    """A payload to call: what the file will say about it."""
+
+    backend_id: str
+    payload: bytes
+    compile_specs: Mapping[str, bytes]
+
+    @property
+    def __name__(self) -> str:  # torch.fx prints targets by this name
+        return self.backend_id
+
+    def __call__(self, *_: Any) -> Any:
+        raise TypeError("a delegate is called by the program's runtime, not by torch")
+
+
+@dataclass
+class Outer:
+    """One method, ready to be emitted.
+
+    Attributes:
+        graph: operator calls, delegate calls (target :class:`Delegate`) and ``getitem`` of both.
+        inputs: placeholders of the caller's inputs, in order.
+        outputs: what the method returns, in order: values of the graph or plain scalars.
+        state: placeholders of buffers that the program owns -> name.
+        constants: placeholders of tensors that never change -> name.
+        tensors: first values of ``state`` and ``constants``, by name.
+    """
+
+    name: str
+    graph: Graph
+    inputs: list[Node]
+    outputs: list[Any]
+    state: dict[Node, str]
+    constants: dict[Node, str]
+    tensors: dict[str, Any]
+    in_spec: Any
+    out_spec: Any
+    writes: dict[str, Node] = field(default_factory=dict)
+
+
+def outline(
+    name: str, program: ExportedProgram, regions: Sequence[tuple[Region, Delegate]]
+) -> Outer:
+    """Replace each region by a call of its delegate, and write program-owned state back."""
+    outer = _Outliner(name, program, regions).outline()
+    _write_back(outer)
+    return outer
+
+
+class _Outliner:
+    def __init__(
+        self, name: str, program: ExportedProgram, regions: Sequence[tuple[Region, Delegate]]
+    ) -> None:
+        import torch
+
+        self.name = name
+        self.program = program
+        self.regions = regions
+        self.region_of = {node: i for i, (region, _) in enumerate(regions) for node in region.nodes}
+        self.owned = {state for region, _ in regions for state in region.states}
+        self.graph = torch.fx.Graph()
+        self.copies: dict[Node, Node] = {}
+
+    def outline(self) -> Outer:
+        outer = Outer(
+            name=self.name,
+            graph=self.graph,
+            inputs=[],
+            outputs=[],
+            state={},
+            constants={},
+            tensors={},
+            in_spec=self.program.call_spec.in_spec,
+            out_spec=self.program.call_spec.out_spec,
+        )
+        self._placeholders(outer)
+        for unit in self._in_order():
+            if isinstance(unit, int):
+                self._call(*self.regions[unit])
+            else:
+                self.copies[unit] = self.graph.node_copy(unit, self.copies.__getitem__)
+        self._results(outer)
+        return outer
+
+    def _placeholders(self, outer: Outer) -> None:
+        from torch.export.graph_signature import InputKind
+
+        nodes = {node.name: node for node in self.program.graph.nodes if node.op == "placeholder"}
+        inside = set(self.region_of)
+        for spec in self.program.graph_signature.input_specs:
+            node = nodes[spec.arg.name]
+            user = spec.kind is InputKind.USER_INPUT
+            if not user and (
+                spec.target in self.owned
+                or (is_constant(self.program, spec) and set(node.users) <= inside)
+            ):
+                continue
+            copy = self.copies[node] = self.graph.node_copy(node, self.copies.__getitem__)
+            if user:
+                outer.inputs.append(copy)
+                continue
+            target = str(spec.target)
+            outer.tensors[target] = tensor_of(self.program, target)
+            (outer.constants if is_constant(self.program, spec) else outer.state)[copy] = target
+
+    def _in_order(self) -> list[Node | int]:
+        """Operations and regions (by index), each after what it needs, else as in the graph."""
+        calls = [n for n in self.program.graph.nodes if n.op == "call_function"]
+        position: dict[Node | int, int] = {}
+        needs: dict[Node | int, set[Node | int]] = {}
+        for index, node in enumerate(calls):
+            unit = self.region_of.get(node, node)
+            position.setdefault(unit, index)
+            sources = {self.region_of.get(s, s) for s in node.all_input_nodes}
+            needs.setdefault(unit, set()).update(s for s in sources if s != unit)
+        return _topological(position, needs)
+
+    def _call(self, region: Region, delegate: Delegate) -> None:
+        inputs = tuple(self.copies[node] for node in region.inputs)
+        call = self.graph.call_function(delegate, inputs)
+        call.meta["val"] = tuple(node.meta["val"] for node in region.outputs)
+        for index, node in enumerate(region.outputs):
+            item = self.graph.call_function(operator.getitem, (call, index))
+            item.meta = dict(node.meta)
+            self.copies[node] = item
+
+    def _results(self, outer: Outer) -> None:
+        from torch.export.graph_signature import OutputKind
+
+        values = self.program.graph.output_node().args[0]
+        specs = self.program.graph_signature.output_specs
+        for value, spec in zip(values, specs, strict=True):
+            if spec.kind is OutputKind.USER_OUTPUT:
+                outer.outputs.append(self.copies.get(value, value))
+            elif spec.target not in self.owned:
+                outer.writes[str(spec.target)] = self.copies[value]
+
+
+def _topological(
+    position: Mapping[Node | int, int], needs: Mapping[Node | int, set[Node | int]]
+) -> list[Node | int]:
+    waiting = {u: {s for s in sources if s in position} for u, sources in needs.items()}
+    users: dict[Node | int, list[Node | int]] = {}
+    for unit, sources in waiting.items():
+        for source in sources:
+            users.setdefault(source, []).append(unit)
+    ready = [(position[u], u) for u, sources in waiting.items() if not sources]
+    by_position = dict(ready)
+    heap = list(by_position)
+    heapq.heapify(heap)
+    order: list[Node | int] = []
+    while heap:
+        unit = by_position[heapq.heappop(heap)]
+        order.append(unit)
+        for user in users.get(unit, ()):
+            waiting[user].discard(unit)
+            if not waiting[user]:
+                by_position[position[user]] = user
+                heapq.heappush(heap, position[user])
+    if len(order) != len(position):
+        raise AssertionError("regions depend on each other in a cycle")
+    return order
+
+
+def _write_back(outer: Outer) -> None:
+    """End the method by copying new values into the buffers that the program owns.
+
+    A buffer's old value that is still wanted then (it is returned, or it becomes the value of
+    another buffer) is copied aside first.
+    """
+    import torch
+
+    old = {node for node, name in outer.state.items() if name in outer.writes}
+    aside: dict[Node, Node] = {}
+
+    def kept(value: Any) -> Any:
+        if value not in old:
+            return value
+        if value not in aside:
+            aside[value] = outer.graph.call_function(torch.ops.aten.clone.default, (value,))
+            aside[value].meta = dict(value.meta)
+        return aside[value]
+
+    outer.outputs = [kept(value) for value in outer.outputs]
+    placeholder = {name: node for node, name in outer.state.items()}
+    moves = [(placeholder[n], v) for n, v in outer.writes.items() if v is not placeholder[n]]
+    moves = [(buffer, kept(value)) for buffer, value in moves]
+    for buffer, value in moves:
+        write = outer.graph.call_function(torch.ops.aten.copy_.default, (buffer, value))
+        write.meta = dict(buffer.meta)

@@ -1,0 +1,74 @@
+"""What lowering did, for a person and for a program."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from pteron.lowering.state import BufferRecord, StatePlan
+
+
+@dataclass(frozen=True)
+class DelegateSummary:
+    """One delegate of a method: its size in operations and bytes, and the states it owns."""
+
+    method: str
+    index: int
+    backend: str
+    operations: int
+    payload_bytes: int
+    states: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LoweringReport:
+    """Who owns each buffer and why, and what each delegate holds.
+
+    ``print`` shows it as a table, :meth:`to_json` gives all of it.
+    """
+
+    state: StatePlan
+    delegates: tuple[DelegateSummary, ...]
+
+    def to_json(self) -> str:
+        """The report as one JSON document, with every read and write of every buffer."""
+        return json.dumps(
+            {
+                "buffers": [_plain(record) for record in self.state.buffers.values()],
+                "delegates": [asdict(delegate) for delegate in self.delegates],
+            },
+            indent=2,
+            ensure_ascii=False,
+        )
+
+    def __str__(self) -> str:
+        rows = [("buffer", "type", "owner", "reason")]
+        rows += [_row(r) for r in self.state.buffers.values() if r.writes]
+        widths = [max(len(row[column]) for row in rows) for column in range(3)]
+        lines = [
+            "  ".join([*(cell.ljust(w) for cell, w in zip(row, widths, strict=False)), row[3]])
+            for row in rows
+        ]
+        lines += [_line(delegate) for delegate in self.delegates]
+        return "\n".join(lines)
+
+
+def _row(record: BufferRecord) -> tuple[str, str, str, str]:
+    size = "x".join(map(str, record.shape)) or "scalar"
+    owner = record.owner.value if record.owner else "undecided"
+    return record.name, f"{record.dtype} {size}", owner, record.reason
+
+
+def _line(delegate: DelegateSummary) -> str:
+    states = f", {len(delegate.states)} states" if delegate.states else ""
+    return (
+        f"{delegate.method}: delegate {delegate.index} ({delegate.backend}), "
+        f"{delegate.operations} operations, {delegate.payload_bytes:,} bytes{states}"
+    )
+
+
+def _plain(record: BufferRecord) -> dict[str, Any]:
+    plain = asdict(record)
+    plain["owner"] = record.owner.value if record.owner else None
+    return plain

@@ -1,0 +1,231 @@
+"""The state plan: who owns each buffer, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from enum import Enum
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any
+
+from pteron.errors import LoweringError, UsageError
+from pteron.lowering.region import tensor_of
+from pteron.lowering.source import op_name, source_line
+
+if TYPE_CHECKING:
+    from torch.export import ExportedProgram
+    from torch.fx import Node
+
+    from pteron.lowering.options import CoreML
+
+TakeOver = bool | Collection[str] | Callable[[str], bool]
+"""Which buffers may become delegate state: all, none, names or globs, or a question per name."""
+
+STATE_DTYPE = "float16"
+"""The only dtype of Core ML state (iOS 18)."""
+STATE_MAX_RANK = 5
+"""Most dimensions of a Core ML tensor."""
+
+
+class Owner(Enum):
+    """Who holds a buffer's value between calls."""
+
+    DELEGATE = "delegate"
+    PROGRAM = "program"
+    CONSTANT = "constant"
+
+
+@dataclass(frozen=True)
+class Access:
+    """One operation that reads or writes a buffer, with its line in the user's model."""
+
+    method: str
+    op: str
+    line: str
+
+    def __str__(self) -> str:
+        return f"{self.op} at {self.line}" if self.line else self.op
+
+
+@dataclass
+class BufferRecord:
+    """All that lowering knows and decides about one buffer.
+
+    Attributes:
+        name: its ``named_buffers()`` name (or that of the parameter or constant).
+        kind: ``buffer``, ``parameter`` or ``constant``.
+        dtype, shape: of the model's own tensor.
+        persistent: whether it is part of the model's state dict.
+        zero: whether its first value is zero everywhere.
+        reads, writes: the operations that touch it.
+        aliases: other names of the same tensor.
+        owner: who holds it; ``None`` until decided.
+        delegate: index of the owning delegate, if a delegate owns it.
+        stored_dtype: dtype in the delegate's state, if a delegate owns it.
+        reason: one sentence why ``owner`` is the owner.
+    """
+
+    name: str
+    kind: str
+    dtype: str
+    shape: tuple[int, ...]
+    persistent: bool
+    zero: bool
+    reads: list[Access] = field(default_factory=list)
+    writes: list[Access] = field(default_factory=list)
+    aliases: list[str] = field(default_factory=list)
+    owner: Owner | None = None
+    delegate: int | None = None
+    stored_dtype: str | None = None
+    reason: str = ""
+
+    def give(self, owner: Owner, reason: str) -> None:
+        """Decide who owns it."""
+        self.owner, self.reason = owner, reason
+
+
+@dataclass
+class StatePlan:
+    """The record of every buffer of a program, by name."""
+
+    buffers: dict[str, BufferRecord]
+
+    def owned_by(self, owner: Owner) -> list[BufferRecord]:
+        """The buffers of one owner, in the model's order."""
+        return [record for record in self.buffers.values() if record.owner is owner]
+
+
+def survey(method: str, program: ExportedProgram) -> StatePlan:
+    """Record every buffer, and every other tensor of the model that the method writes."""
+    import torch
+    from torch.export.graph_signature import InputKind
+
+    kinds = {
+        InputKind.BUFFER: "buffer",
+        InputKind.PARAMETER: "parameter",
+        InputKind.CONSTANT_TENSOR: "constant",
+    }
+    nodes = {node.name: node for node in program.graph.nodes}
+    written = {target: name for name, target in program.graph_signature.buffers_to_mutate.items()}
+    plan: dict[str, BufferRecord] = {}
+    for spec in program.graph_signature.input_specs:
+        kind, name = kinds.get(spec.kind), str(spec.target)
+        if kind is None or (kind != "buffer" and name not in written):
+            continue
+        tensor = tensor_of(program, name)
+        record = BufferRecord(
+            name=name,
+            kind=kind,
+            dtype=str(tensor.dtype).removeprefix("torch."),
+            shape=tuple(tensor.shape),
+            persistent=bool(spec.persistent),
+            zero=not bool(torch.count_nonzero(tensor)),
+        )
+        record.reads = [_access(method, u) for u in nodes[spec.arg.name].users if u.op != "output"]
+        if name in written:
+            record.writes = [_access(method, nodes[written[name]])]
+        else:
+            record.give(Owner.CONSTANT, "never written")
+        plan[name] = record
+    return StatePlan(plan)
+
+
+def _access(method: str, node: Node) -> Access:
+    name = str(node.target) if node.op == "call_function" else f"input {node.name}"
+    return Access(method, name if "." in name else op_name(node), source_line(node))
+
+
+def keep_from_delegates(
+    plan: StatePlan, backend: CoreML | None, take_over: TakeOver, on_inexact: str
+) -> None:
+    """Give the program every buffer that no delegate may or can own.
+
+    Raises :class:`LoweringError` for an inexact hand-over if ``on_inexact`` is ``"error"``.
+    """
+    if on_inexact not in ("cast", "keep", "error"):
+        raise UsageError(f"on_inexact={on_inexact!r}: must be 'cast', 'keep' or 'error'")
+    wanted = _question(take_over)
+    for record in plan.buffers.values():
+        if record.owner is None:
+            obstacle = _obstacle(record, backend, wanted, on_inexact)
+            if obstacle:
+                record.give(Owner.PROGRAM, obstacle)
+
+
+def _obstacle(
+    record: BufferRecord, backend: CoreML | None, wanted: Callable[[str], bool], on_inexact: str
+) -> str:
+    """Why a written buffer cannot be a delegate's; empty if it can."""
+    if backend is None:
+        return "no backend was asked for"
+    if not wanted(record.name):
+        return "take_over_mutable_buffers leaves it to the program"
+    if not backend.has_state:
+        return f"Core ML has no state before iOS 18 ({backend.minimum_deployment_target} asked for)"
+    if record.dtype not in ("float16", "float32"):
+        return f"Core ML state cannot hold {record.dtype}"
+    if not 1 <= len(record.shape) <= STATE_MAX_RANK:
+        return f"Core ML state cannot have rank {len(record.shape)}"
+    if not record.zero:
+        return "its first value is not zero, and Core ML state begins at zero"
+    if record.dtype != STATE_DTYPE and on_inexact == "keep":
+        return f"Core ML state is {STATE_DTYPE}, the buffer is {record.dtype}"
+    if record.dtype != STATE_DTYPE and on_inexact == "error":
+        raise LoweringError(
+            f"buffer {record.name} is {record.dtype} and Core ML state is {STATE_DTYPE}: make the "
+            "buffer float16, or choose on_inexact='cast' (rounds it) or 'keep' (program owns it)"
+        )
+    return ""
+
+
+def _question(take_over: TakeOver) -> Callable[[str], bool]:
+    if isinstance(take_over, bool):
+        return lambda _: take_over
+    if callable(take_over):
+        return take_over
+    patterns = [take_over] if isinstance(take_over, str) else list(take_over)
+    return lambda name: any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def settle(plan: StatePlan, program: ExportedProgram, regions: list[set[Any]]) -> None:
+    """Give each remaining buffer to the one region that does all its reads and writes.
+
+    What no single region covers goes to the program, with the operation that stands outside.
+    """
+    nodes = {node.name: node for node in program.graph.nodes}
+    specs = {str(spec.target): spec for spec in program.graph_signature.input_specs}
+    written = {target: name for name, target in program.graph_signature.buffers_to_mutate.items()}
+    for record in plan.buffers.values():
+        if record.owner is not None:
+            continue
+        placeholder, final = nodes[specs[record.name].arg.name], nodes[written[record.name]]
+        touching = [*placeholder.users, final]
+        owner, outside = _one_region(touching, regions)
+        if owner is None:
+            record.give(Owner.PROGRAM, f"used outside the delegate: {_where(outside)}")
+            continue
+        record.delegate, record.stored_dtype = owner, STATE_DTYPE
+        cast = f", rounded from {record.dtype}" if record.dtype != STATE_DTYPE else ""
+        record.give(Owner.DELEGATE, f"every read and write is in delegate {owner}{cast}")
+
+
+def _one_region(nodes: list[Node], regions: list[set[Any]]) -> tuple[int | None, Node | None]:
+    """The region that holds all nodes, or the first node that spoils it."""
+    owner: int | None = None
+    for node in nodes:
+        home = next((i for i, region in enumerate(regions) if node in region), None)
+        if home is None or (owner is not None and home != owner):
+            return None, node
+        owner = home
+    return owner, None
+
+
+def _where(node: Node | None) -> str:
+    if node is None:
+        return "nothing reads or writes it there"
+    if node.op == "output":
+        return "its old value is an output of the method"
+    if node.op == "placeholder":
+        return f"its new value is the input {node.name} itself"
+    line = source_line(node)
+    return f"{node.target} at {line}" if line else str(node.target)
