@@ -1,0 +1,84 @@
+"""A payload that OpenVINO has compiled: in memory, or as the files that a cache keeps.
+
+The directory holds ``functions.json`` (signatures, in order) and one exported OpenVINO model per
+function, which is mapped, not read, when it is loaded.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pteron.engines.base import FunctionInfo
+from pteron.engines.openvino._import import ov
+from pteron.engines.openvino.session import OpenVINOSession
+from pteron.engines.openvino.signature import from_json, to_json
+from pteron.errors import EngineError
+
+_MANIFEST = "functions.json"
+_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class CompiledFunction:
+    """One function: its signature, OpenVINO's product and the properties it was made with."""
+
+    info: FunctionInfo
+    model: Any
+    properties: Mapping[str, Any]
+
+
+class OpenVINOCompiledModel:
+    """Functions that share a payload and, in each session, its states."""
+
+    def __init__(self, compiled: list[CompiledFunction]) -> None:
+        self._compiled = {item.info.name: item for item in compiled}
+
+    @property
+    def functions(self) -> Mapping[str, FunctionInfo]:
+        return {name: item.info for name, item in self._compiled.items()}
+
+    def new_session(self) -> OpenVINOSession:
+        models = {name: item.model for name, item in self._compiled.items()}
+        return OpenVINOSession(self.functions, models)
+
+
+def save(compiled: list[CompiledFunction], directory: Path) -> None:
+    """Leave compiled functions in a directory; the manifest is written last."""
+    entries = []
+    for index, item in enumerate(compiled):
+        with (directory / _blob_name(index)).open("wb") as file:
+            file.write(item.model.export_model().getbuffer())
+        entries.append({"signature": to_json(item.info), "properties": dict(item.properties)})
+    manifest = json.dumps({"format": _FORMAT, "functions": entries})
+    (directory / _MANIFEST).write_text(manifest, encoding="utf-8")
+
+
+def load(directory: Path, core: Any) -> list[CompiledFunction]:
+    """Make ready what :func:`save` left. Raises EngineError when it cannot be."""
+    try:
+        manifest = json.loads((directory / _MANIFEST).read_text(encoding="utf-8"))
+        if manifest["format"] != _FORMAT:
+            raise EngineError(f"{directory}: compiled by another version of pteron")
+        return [
+            _load_function(directory / _blob_name(index), entry, core)
+            for index, entry in enumerate(manifest["functions"])
+        ]
+    except (OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
+        raise EngineError(f"{directory}: no loadable compiled model: {error}") from error
+
+
+def _load_function(path: Path, entry: dict[str, Any], core: Any) -> CompiledFunction:
+    mapped = np.memmap(path, dtype=np.uint8, mode="c")
+    blob = ov.Tensor(mapped, mapped.shape, ov.Type.u8)
+    model = core.import_model(blob, "CPU", entry["properties"])
+    return CompiledFunction(from_json(entry["signature"]), model, entry["properties"])
+
+
+def _blob_name(index: int) -> str:
+    return f"function{index}.blob"

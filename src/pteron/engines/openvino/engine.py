@@ -1,0 +1,60 @@
+"""The engine itself: how a Core ML payload is compiled, kept and loaded with OpenVINO."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pteron.engines.base import CompiledModel, EngineOptions
+from pteron.engines.description import function_names
+from pteron.engines.openvino import compiled, device
+from pteron.engines.openvino._import import ov
+from pteron.engines.openvino.build import build
+from pteron.engines.openvino.compiled import CompiledFunction, OpenVINOCompiledModel
+from pteron.engines.openvino.precision import compile_properties
+from pteron.errors import EngineError
+from pteron.payloads.base import PayloadSource
+from pteron.payloads.coreml.package import BACKEND_ID, CoreMLPackage
+
+
+class OpenVINOEngine:
+    """Compiles Core ML programs for this machine's processor."""
+
+    name = "openvino"
+    backends = frozenset({BACKEND_ID})
+
+    @property
+    def version(self) -> str:
+        return device.version()
+
+    def device_features(self) -> Mapping[str, str]:
+        return device.features()
+
+    def compile(self, source: PayloadSource, options: EngineOptions, directory: Path) -> None:
+        compiled.save(list(_compile(source, options)), directory)
+
+    def load(self, source: PayloadSource, options: EngineOptions, directory: Path) -> CompiledModel:
+        return OpenVINOCompiledModel(compiled.load(directory, _core()))
+
+    def compile_in_memory(self, source: PayloadSource, options: EngineOptions) -> CompiledModel:
+        return OpenVINOCompiledModel(list(_compile(source, options)))
+
+
+@cache
+def _core() -> Any:
+    return ov.Core()
+
+
+def _compile(source: PayloadSource, options: EngineOptions) -> Iterator[CompiledFunction]:
+    package = CoreMLPackage(source)
+    for name in function_names(package):
+        properties = compile_properties(options, package.program.functions[name])
+        built = build(package, name)
+        try:
+            model = _core().compile_model(built.model, "CPU", properties)
+        except RuntimeError as error:
+            message = f"function '{name}': OpenVINO cannot compile it: {error}"
+            raise EngineError(message, function=name) from error
+        yield CompiledFunction(built.info, model, properties)

@@ -1,0 +1,69 @@
+"""Shape changes (coremltools ``ops/defs/*/tensor_transformation.py``)."""
+
+from __future__ import annotations
+
+from pteron.engines.openvino._import import opset
+from pteron.engines.openvino.declare import Floats, Int, IntList, Ints, Tensor
+from pteron.engines.openvino.graph import as_index, axis_of, ints, rank
+from pteron.engines.openvino.problem import OpProblem
+from pteron.engines.openvino.registry import mil_op
+from pteron.engines.openvino.values import Output
+
+
+@mil_op()
+def expand_dims(x: Tensor, axes: IntList) -> Output:
+    return opset.unsqueeze(x, ints([axis_of(x, axis, extra=len(axes)) for axis in axes]))
+
+
+@mil_op()
+def reshape(x: Tensor, shape: Ints) -> Output:
+    return opset.reshape(x, as_index(shape), True)
+
+
+@mil_op()
+def squeeze(x: Tensor, axes: IntList | None = None) -> Output:
+    return opset.squeeze(x, None if axes is None else ints([axis_of(x, axis) for axis in axes]))
+
+
+@mil_op()
+def transpose(x: Tensor, perm: IntList) -> Output:
+    if sorted(axis_of(x, axis) for axis in perm) != list(range(rank(x))):
+        raise OpProblem(f"perm {perm} is no permutation of {rank(x)} axes")
+    return opset.transpose(x, ints([axis_of(x, axis) for axis in perm]))
+
+
+@mil_op()
+def reverse(x: Tensor, axes: IntList | None = None) -> Output:
+    chosen = [axis_of(x, axis) for axis in (range(rank(x)) if axes is None else axes)]
+    if not chosen:
+        return x
+    last, one = [-1] * len(chosen), [-1] * len(chosen)
+    lowest = [-(2**31)] * len(chosen)
+    return opset.slice(x, ints(last), ints(lowest), ints(one), ints(chosen))
+
+
+@mil_op()
+def reverse_sequence(x: Tensor, lengths: Ints, seq_axis: Int = 0, batch_axis: Int = 0) -> Output:
+    return opset.reverse_sequence(
+        x, as_index(lengths), axis_of(x, batch_axis), axis_of(x, seq_axis)
+    )
+
+
+@mil_op()
+def depth_to_space(x: Floats, block_size: Int) -> Output:
+    return opset.depth_to_space(x, "blocks_first", block_size)
+
+
+@mil_op()
+def space_to_depth(x: Floats, block_size: Int) -> Output:
+    return opset.space_to_depth(x, "blocks_first", block_size)
+
+
+@mil_op()
+def pixel_shuffle(x: Floats, upscale_factor: Int) -> Output:
+    return opset.depth_to_space(x, "depth_first", upscale_factor)
+
+
+@mil_op(since=16)
+def pixel_unshuffle(x: Floats, downscale_factor: Int) -> Output:
+    return opset.space_to_depth(x, "depth_first", downscale_factor)

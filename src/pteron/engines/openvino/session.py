@@ -1,0 +1,94 @@
+"""One stream of calls over compiled functions: its inference requests and its states' values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pteron.engines.base import FunctionInfo, ValueInfo
+from pteron.engines.openvino.states import SharedStates
+from pteron.errors import EngineError, UsageError
+
+Array = NDArray[np.generic]
+
+
+class OpenVINOSession:
+    """Runs functions one at a time; states go from one function to the next."""
+
+    def __init__(self, functions: Mapping[str, FunctionInfo], models: Mapping[str, Any]) -> None:
+        self._functions = functions
+        self._models = models
+        self._requests: dict[str, Any] = {}
+        states = {info.name: info for f in functions.values() for info in f.states}
+        self._states = SharedStates(states)
+
+    def run(self, function: str, inputs: Sequence[Array]) -> list[Array]:
+        info = self._functions.get(function)
+        if info is None:
+            known = ", ".join(self._functions)
+            raise UsageError(f"there is no function '{function}'; the payload has: {known}")
+        _check(info, inputs)
+        request = self._request(function)
+        self._states.move_to(request)
+        try:
+            request.infer(list(inputs), share_inputs=True)
+        except RuntimeError as error:
+            raise EngineError(f"function '{function}': {error}", function=function) from error
+        return [request.get_output_tensor(i).data.copy() for i in range(len(info.outputs))]
+
+    def read_state(self, name: str) -> Array:
+        return self._states.read(name)
+
+    def write_state(self, name: str, value: Array) -> None:
+        self._states.write(name, value)
+
+    def reset_state(self, name: str) -> None:
+        self._states.reset(name)
+
+    def _request(self, function: str) -> Any:
+        if function not in self._requests:
+            self._requests[function] = self._models[function].create_infer_request()
+        return self._requests[function]
+
+
+def _check(info: FunctionInfo, inputs: Sequence[Array]) -> None:
+    if len(inputs) != len(info.inputs):
+        names = ", ".join(value.name for value in info.inputs)
+        raise UsageError(
+            f"'{info.name}' takes {len(info.inputs)} inputs ({names}), not {len(inputs)}"
+        )
+    for value, array in zip(info.inputs, inputs, strict=True):
+        if array.dtype != value.dtype or not _fits(value, array.shape):
+            raise UsageError(
+                f"'{info.name}': input '{value.name}' must be {describe(value)}, "
+                f"not {array.dtype}{list(array.shape)}"
+            )
+
+
+def _fits(value: ValueInfo, shape: tuple[int, ...]) -> bool:
+    if len(shape) != len(value.shape):
+        return False
+    bounds = value.range or tuple((n or 0, -1 if n is None else n) for n in value.shape)
+    return all(
+        low <= size and (high < 0 or size <= high)
+        for size, (low, high) in zip(shape, bounds, strict=True)
+    )
+
+
+def describe(value: ValueInfo) -> str:
+    """A value's type as a person writes it: ``float16[1, 2..8, ?]``."""
+    sizes = [
+        str(size) if size is not None else _describe_range(value.range[axis : axis + 1])
+        for axis, size in enumerate(value.shape)
+    ]
+    return f"{value.dtype}[{', '.join(sizes)}]"
+
+
+def _describe_range(bounds: Sequence[tuple[int, int]]) -> str:
+    if not bounds:
+        return "?"
+    low, high = bounds[0]
+    return f"{low}..{'' if high < 0 else high}"

@@ -1,0 +1,234 @@
+"""A function of a MIL program, as an OpenVINO model with variables for its states."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pteron.engines.openvino._import import opset, ov
+from pteron.engines.openvino.binding import bind
+from pteron.engines.openvino.constants import Weights, read_value
+from pteron.engines.openvino.problem import OpProblem
+from pteron.engines.openvino.registry import find
+from pteron.engines.openvino.types import AnyType, StateType, TensorType, read_type
+from pteron.engines.openvino.values import Output, State, Value
+from pteron.errors import EngineError
+from pteron.payloads.coreml.proto import mil_pb2 as mil
+
+
+@dataclass
+class Scope:
+    """Names defined so far in a block; a nested block sees those of the block around it."""
+
+    parent: Scope | None = None
+    names: dict[str, Value | State] = field(default_factory=dict)
+    captured: dict[Any, Output] = field(default_factory=dict)  # parameter -> outer output
+
+    def define(self, name: str, value: Value | State) -> None:
+        if name in self.names:
+            raise OpProblem(f"'{name}' is defined twice")
+        self.names[name] = value
+
+    def find(self, name: str) -> Value | State:
+        """The value of a name; values computed outside become parameters of the block's model."""
+        if name in self.names:
+            return self.names[name]
+        if self.parent is None:
+            raise OpProblem(f"'{name}' is used before it is defined, or is defined nowhere")
+        outer = self.parent.find(name)
+        if isinstance(outer, State):
+            return outer
+        if outer.array is not None:  # a constant node of its own: graphs share no nodes
+            self.names[name] = Value(outer.type, array=outer.array)
+        else:
+            self.names[name] = Value(outer.type, output=self._capture(outer.tensor()))
+        return self.names[name]
+
+    def bring(self, output: Output) -> Output:
+        """An output of the function's own graph, made visible in this block."""
+        return output if self.parent is None else self._capture(self.parent.bring(output))
+
+    def _capture(self, outer: Output) -> Output:
+        parameter = opset.parameter(outer.get_partial_shape(), outer.get_element_type())
+        self.captured[parameter] = outer
+        return parameter.output(0)
+
+
+Ports = dict[str, tuple[Any, TensorType]]  # name -> (OpenVINO parameter or result, type)
+
+
+@dataclass(frozen=True)
+class Translated:
+    """A function's graph: its ports in the program's order, and the assignments to its states."""
+
+    inputs: Ports
+    outputs: Ports
+    sinks: list[Any]
+
+
+class Translator:
+    """Translates one function. Ops with blocks or states get it as their context."""
+
+    def __init__(self, program: mil.Program, function: str, weights: Weights) -> None:
+        self.function = function
+        self.proto = program.functions[function]
+        self.weights = weights
+        self.states: list[State] = []
+        self.scope = Scope()
+        self.operation = mil.Operation()
+
+    def translate_function(self, shapes: Mapping[str, Any]) -> Translated:
+        """Translate it whole; ``shapes`` bounds flexible inputs, by name (ov.PartialShape)."""
+        with self._blame("signature"):
+            inputs = self._define_inputs(shapes)
+            block = self._block()
+        values = self.translate(block)
+        with self._blame("outputs"):
+            outputs = {n: self._result(n, v) for n, v in zip(block.outputs, values, strict=True)}
+            sinks = [_assign(s) for s in self.states if s.written]
+        return Translated(inputs, outputs, sinks)
+
+    def translate(self, block: mil.Block) -> list[Value | State]:
+        """Translate a block's operations in the current scope, and give its outputs."""
+        for operation in block.operations:
+            with self._blame(f"{operation.type} '{_first_output(operation)}'"):
+                self._translate_operation(operation)
+        with self._blame("block outputs"):
+            return [self.scope.find(name) for name in block.outputs]
+
+    @contextmanager
+    def nested(self) -> Iterator[Scope]:
+        """A scope for a block inside the current one."""
+        outer, self.scope = self.scope, Scope(parent=self.scope)
+        try:
+            yield self.scope
+        finally:
+            self.scope = outer
+
+    def output_types(self) -> list[AnyType]:
+        """Declared types of the outputs of the operation being translated."""
+        return [read_type(output.type) for output in self.operation.outputs]
+
+    @property
+    def opset(self) -> str:
+        return self.proto.opset
+
+    def _block(self) -> mil.Block:
+        if self.opset not in self.proto.block_specializations:
+            raise OpProblem(f"there is no block for opset '{self.opset}'")
+        return self.proto.block_specializations[self.opset]
+
+    def _define_inputs(self, shapes: Mapping[str, Any]) -> Ports:
+        ports: Ports = {}
+        for proto in self.proto.inputs:
+            type = read_type(proto.type)
+            if isinstance(type, StateType):
+                state = State(proto.name, type, _variable(proto.name, type.tensor))
+                self.states.append(state)
+                self.scope.define(proto.name, state)
+            elif isinstance(type, TensorType):
+                shape = shapes.get(proto.name, type.partial_shape)
+                parameter = opset.parameter(shape, type.element_type)
+                _name(parameter, proto.name)
+                self.scope.define(proto.name, Value(type, output=parameter.output(0)))
+                ports[proto.name] = (parameter, type)
+            else:
+                raise OpProblem(f"input '{proto.name}' of type {type} is not supported")
+        return ports
+
+    def _translate_operation(self, operation: mil.Operation) -> None:
+        if operation.type == "const":
+            value = read_value(operation.attributes["val"], self.weights)
+            self.scope.define(_first_output(operation), value)
+            return
+        spec = find(operation.type, self.opset)
+        arguments = bind(spec, operation, self._resolve, self)
+        outer, self.operation = self.operation, operation
+        try:
+            built = spec.build(**arguments)
+            self._define_outputs(operation, built)
+        finally:
+            self.operation = outer
+
+    def _resolve(self, binding: mil.Argument.Binding) -> Value | State:
+        if binding.WhichOneof("binding") == "value":
+            return read_value(binding.value, self.weights)
+        return self.scope.find(binding.name)
+
+    def _define_outputs(self, operation: mil.Operation, built: Any) -> None:
+        values = [] if built is None else built if isinstance(built, (list, tuple)) else [built]
+        if len(values) != len(operation.outputs):
+            raise OpProblem(f"declares {len(operation.outputs)} outputs but has {len(values)}")
+        for declared, value in zip(operation.outputs, values, strict=True):
+            self.scope.define(declared.name, as_declared(read_type(declared.type), value))
+
+    def _result(self, name: str, value: Value | State) -> tuple[Any, TensorType]:
+        if isinstance(value, State) or not isinstance(value.type, TensorType):
+            raise OpProblem(f"output '{name}' of type {value.type} is not supported")
+        result = opset.result(value.tensor())
+        _name(result, name)
+        return result, value.type
+
+    @contextmanager
+    def _blame(self, where: str) -> Iterator[None]:
+        try:
+            yield
+        except EngineError:
+            raise
+        except (OpProblem, RuntimeError, ValueError, TypeError, IndexError) as problem:
+            reason = str(problem).strip() or type(problem).__name__
+            message = f"function '{self.function}', {where}: {reason}"
+            raise EngineError(message, function=self.function, op=where) from problem
+
+
+def as_declared(type: AnyType, built: Any) -> Value:
+    """What an op built, checked against the type the program declares for it."""
+    if isinstance(built, Value):
+        return built
+    output = built.output(0) if hasattr(built, "output") else built
+    if isinstance(output, np.ndarray):
+        return Value(type, array=output)
+    if not isinstance(type, TensorType):
+        raise OpProblem(f"its output is a tensor but is declared as {type}")
+    if output.get_element_type() != type.element_type:
+        output = opset.convert(output, type.element_type).output(0)
+    if not type.partial_shape.compatible(output.get_partial_shape()):
+        raise OpProblem(f"its output is {output.get_partial_shape()} but is declared as {type}")
+    return Value(type, output=output)
+
+
+def _variable(name: str, type: TensorType) -> Any:
+    info = ov.op.util.VariableInfo()
+    info.data_shape, info.data_type = type.partial_shape, type.element_type
+    info.variable_id = name
+    return ov.op.util.Variable(info)
+
+
+def _assign(state: State) -> Any:
+    assert state.current is not None
+    node = state.current.get_node()
+    if node.get_output_size() > 1:  # the bindings take a node: one that has this output alone
+        node = opset.convert(state.current, state.current.get_element_type())
+    return ov.op.assign(node, state.variable)
+
+
+def _name(node: Any, name: str) -> None:
+    node.friendly_name = name
+    node.output(0).get_tensor().set_names({name})
+
+
+def _first_output(operation: mil.Operation) -> str:
+    return operation.outputs[0].name if operation.outputs else _label(operation)
+
+
+def _label(operation: mil.Operation) -> str:
+    label: Sequence[str] = (
+        operation.attributes["name"].immediateValue.tensor.strings.values
+        if "name" in operation.attributes
+        else ()
+    )
+    return label[0] if label else "?"
