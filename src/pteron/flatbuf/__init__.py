@@ -14,6 +14,7 @@ from pteron.flatbuf.declare import (
     UINT8,
     UINT32,
     UINT64,
+    Buffer,
     blob,
     members,
     scalar,
@@ -24,7 +25,7 @@ from pteron.flatbuf.declare import (
     vector,
 )
 from pteron.flatbuf.reader import Reader, UnknownField
-from pteron.flatbuf.table import Table, clone
+from pteron.flatbuf.table import Table, clone, differ, load_all
 from pteron.flatbuf.writer import Encoded, encode
 
 __all__ = [
@@ -36,13 +37,16 @@ __all__ = [
     "UINT8",
     "UINT32",
     "UINT64",
+    "Buffer",
     "Encoded",
     "Reader",
     "Table",
     "UnknownField",
     "blob",
     "clone",
+    "differ",
     "encode",
+    "load_all",
     "members",
     "scalar",
     "string",

@@ -19,6 +19,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pteron.flatbuf.table import Table
 
+Buffer = bytes | bytearray | memoryview
+"""What a blob may be; blobs that were read are memoryviews."""
+
 KEY = "flatbuf"
 """Key of a field's :class:`Declared` in its dataclass metadata."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -84,3 +85,40 @@ def _clone_value(value: Any) -> Any:
     if isinstance(value, list):
         return [_clone_value(item) for item in value]
     return value
+
+
+def load_all(table: Table) -> None:
+    """Decode everything below ``table``; raises :class:`~pteron.errors.FormatError`."""
+    for slot in slots_of(type(table)):
+        value = getattr(table, slot.name)
+        for item in value if isinstance(value, list) else (value,):
+            if isinstance(item, Table):
+                load_all(item)
+
+
+def differ(one: Any, other: Any) -> bool:
+    """Whether two tables (or values of fields) would be written differently.
+
+    Unlike ``!=``, a NaN equals itself, ``0.0`` differs from ``-0.0``, and what ``one`` has
+    not decoded yet is taken to be as it was in ``other``.
+    """
+    if isinstance(one, Table):
+        return type(one) is not type(other) or any(
+            differ(getattr(one, slot.name), getattr(other, slot.name))
+            for slot in slots_of(type(one))
+            if not _is_untouched(one, slot.name)
+        )
+    if isinstance(one, list):
+        return not isinstance(other, list) or len(one) != len(other) or any(map(differ, one, other))
+    if isinstance(one, float) and isinstance(other, float):
+        return struct.pack("d", one) != struct.pack("d", other)
+    return bool(one != other)
+
+
+def _is_untouched(table: Table, name: str) -> bool:
+    """Whether a lazy field has been neither read nor set."""
+    try:
+        object.__getattribute__(table, name)
+    except AttributeError:
+        return True
+    return False

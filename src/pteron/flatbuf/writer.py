@@ -13,6 +13,7 @@ from typing import Any
 
 from pteron.flatbuf.declare import (
     Blob,
+    Buffer,
     FieldType,
     Number,
     Numbers,
@@ -23,8 +24,6 @@ from pteron.flatbuf.declare import (
 )
 from pteron.flatbuf.faults import Fault
 from pteron.flatbuf.table import Slot, Table, slots_of
-
-Buffer = bytes | bytearray | memoryview
 
 _SHARED_VECTOR = 32
 """Longest vector of numbers, in bytes, that is shared.

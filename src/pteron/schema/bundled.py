@@ -18,6 +18,7 @@ from pteron.flatbuf import (
     union,
     vector,
 )
+from pteron.flatbuf import Buffer as Bytes
 from pteron.schema.program import Bool, Double, Int
 
 IDENTIFIER = b"BP08"
@@ -29,7 +30,7 @@ class Tensor(Table):
 
     scalar_type: ScalarType = scalar(INT8, "Element type.", enum=ScalarType)
     sizes: list[int] = vector(INT32, "Shape.")
-    data: bytes | memoryview = blob("Contents.", alignment=16)
+    data: Bytes = blob("Contents.", alignment=16)
     dim_order: list[int] = vector(UINT8, "Dimensions from outermost to innermost.")
 
 
@@ -67,4 +68,4 @@ class BundledProgram(Table):
     method_test_suites: list[BundledMethodTestSuite] = tables(
         BundledMethodTestSuite, "Test cases, by method."
     )
-    program: bytes | memoryview = blob("The program file, byte for byte.", alignment=32)
+    program: Bytes = blob("The program file, byte for byte.", alignment=32)

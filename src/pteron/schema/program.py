@@ -27,6 +27,7 @@ from pteron.flatbuf import (
     union,
     vector,
 )
+from pteron.flatbuf import Buffer as Bytes
 
 IDENTIFIER = b"ET12"
 
@@ -307,7 +308,7 @@ class CompileSpec(Table):
     """An option that the backend was given."""
 
     key: str = string("Name.")
-    value: bytes | memoryview = blob("Anything.", alignment=1)
+    value: Bytes = blob("Anything.", alignment=1)
 
 
 @dataclass(slots=True)
@@ -368,14 +369,14 @@ class ExecutionPlan(Table):
 class Buffer(Table):
     """A constant in the flatbuffer."""
 
-    storage: bytes | memoryview = blob("The bytes.", alignment=16)
+    storage: Bytes = blob("The bytes.", alignment=16)
 
 
 @dataclass(slots=True)
 class BackendDelegateInlineData(Table):
     """A delegate payload in the flatbuffer."""
 
-    data: bytes | memoryview = blob("The bytes.", alignment=16)
+    data: Bytes = blob("The bytes.", alignment=16)
 
 
 @dataclass(slots=True)

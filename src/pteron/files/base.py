@@ -1,0 +1,118 @@
+"""What the three kinds of file have in common: opened or built, saved, closed."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from types import TracebackType
+from typing import TypeVar
+
+from pteron.errors import UnsupportedError, UsageError
+from pteron.files.saving import write_atomically
+from pteron.files.source import Source
+from pteron.flatbuf import Buffer, Reader, Table, UnknownField, differ, load_all
+
+Self = TypeVar("Self", bound="BinaryFile")
+
+
+class BinaryFile(ABC):
+    """A file in memory, or a view of one on disk.
+
+    A file that was opened is mapped, and decoded only where it is read. Closing it (or leaving a
+    ``with`` block) gives up the map; views and tables that were handed out stay valid and keep the
+    map alive until they go.
+
+    A mapped file must not be changed in place by others: written bytes show through at once, and
+    reading past the end of a file that was shortened ends the process (SIGBUS), as with any map.
+    Replacing the file by renaming another to its name is safe; :meth:`save` does just that.
+    """
+
+    def __init__(self, source: Source | None = None) -> None:
+        self._source = source
+
+    @property
+    def path(self) -> str | None:
+        """Where the file was opened, or ``None``."""
+        return self._source.name if self._source else None
+
+    @property
+    def unknown_fields(self) -> list[UnknownField]:
+        """Fields of a newer schema that reading passed over; decodes the whole file."""
+        if self._source is None:
+            return []
+        reader, root = self._pristine()
+        load_all(root)
+        return list(reader.unknown.values())
+
+    def save(self, path: str | os.PathLike[str], *, drop_unknown: bool = False) -> None:
+        """Write the file to ``path``, which may be the file that is open, all or nothing.
+
+        A file that was opened and not modified is copied as it is, byte for byte.
+
+        Raises:
+            FileAccessError: it cannot be written.
+            UnsupportedError: it must be rewritten, which would lose fields of a newer schema;
+                ``drop_unknown`` drops them.
+            UsageError: the objects cannot be written.
+        """
+        write_atomically(path, self.pieces(drop_unknown=drop_unknown))
+
+    def to_bytes(self, *, drop_unknown: bool = False) -> bytes:
+        """The bytes that :meth:`save` would write."""
+        return b"".join(self.pieces(drop_unknown=drop_unknown))
+
+    def pieces(self, *, drop_unknown: bool = False) -> Iterable[Buffer]:
+        """The bytes that :meth:`save` would write, in pieces; large blobs are not copied."""
+        if self._source and not self._modified():
+            return [self._source.view]
+        if not drop_unknown and (unknown := self.unknown_fields):
+            names = ", ".join(f"{table}.{field}" for table, field, _ in unknown)
+            raise UnsupportedError(
+                f"rewriting would lose fields of a newer schema ({names}); drop_unknown drops them"
+            )
+        return self._encode()
+
+    def close(self) -> None:
+        """Give up the map of the file; what was built in memory stays usable."""
+        if self._source:
+            self._source.close()
+
+    def __enter__(self: Self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _view(self) -> memoryview:
+        if self._source is None:
+            raise UsageError("this file was built in memory, not opened")
+        return self._source.view
+
+    def _modified(self) -> bool:
+        """Whether the objects differ from the file that was opened."""
+        if self._blobs_modified():
+            return True
+        decoded = self._decoded()
+        return decoded is not None and differ(decoded, self._pristine()[1])
+
+    @abstractmethod
+    def _decoded(self) -> Table | None:
+        """The root table, or ``None`` if nobody has read it."""
+
+    @abstractmethod
+    def _blobs_modified(self) -> bool:
+        """Whether blobs outside the root table were replaced."""
+
+    @abstractmethod
+    def _pristine(self) -> tuple[Reader, Table]:
+        """The root table decoded from the file anew, and its reader."""
+
+    @abstractmethod
+    def _encode(self) -> Iterable[Buffer]:
+        """The bytes of the objects as they are now."""

@@ -1,0 +1,55 @@
+"""A program and its blobs, apart from each other: the form to build and to edit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pteron.flatbuf import Buffer
+from pteron.schema.flat_tensor import TensorLayout
+from pteron.schema.program import Program
+
+
+@dataclass(frozen=True)
+class NamedBlob:
+    """A named blob of a PTE or PTD file.
+
+    Attributes:
+        data: the bytes.
+        alignment: bytes to which it is aligned in the file; derived from its place when read.
+        tensor_layout: element type, shape and dim order where it is a tensor (PTD only).
+    """
+
+    data: Buffer
+    alignment: int = 1
+    tensor_layout: TensorLayout | None = None
+
+
+@dataclass
+class Parts:
+    """What a PTE file is made of.
+
+    Attributes:
+        program: its delegates refer to ``delegate_payloads`` (``processed`` is INLINE), its
+            tensors to ``constants``, or to ``mutable_data`` where they have ``allocation_info``.
+            Tables that describe segments are filled when the file is assembled.
+        constants: index 0 is reserved and empty.
+        mutable_data: initial values, index 0 reserved and empty; one list for each of
+            ``Program.mutable_data_segments``.
+        delegate_payloads: what backends produced.
+        named_data: blobs by name.
+        segment_alignment: bytes to which every segment is aligned.
+        constant_alignment: bytes to which constants and initial values are aligned.
+        inline_constants: keep constants in the flatbuffer, as files did until 2024.
+        inline_delegates: keep payloads in the flatbuffer.
+    """
+
+    program: Program
+    constants: Sequence[Buffer] = (b"",)
+    mutable_data: Sequence[Sequence[Buffer]] = ()
+    delegate_payloads: Sequence[Buffer] = ()
+    named_data: Mapping[str, NamedBlob] = field(default_factory=dict)
+    segment_alignment: int = 128
+    constant_alignment: int = 16
+    inline_constants: bool = False
+    inline_delegates: bool = False

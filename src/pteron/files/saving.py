@@ -1,0 +1,80 @@
+"""Writing files: all or nothing, and with the kernel's copy where bytes are those of a map."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from pteron.errors import FileAccessError
+from pteron.files.source import descriptor_of
+from pteron.flatbuf import Buffer
+
+_WORTH_A_KERNEL_COPY = 1 << 16
+
+
+def write_atomically(path: str | os.PathLike[str], pieces: Iterable[Buffer]) -> None:
+    """Write ``pieces`` to ``path`` so that at every moment it is the old file or the new one.
+
+    The bytes go to a new file in the same directory, to the disk, and then to their name; a map of
+    the old file goes on showing the old bytes. Raises :class:`FileAccessError`.
+    """
+    target = Path(os.path.realpath(path))
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        _write(temporary, target, pieces)
+    except OSError as error:
+        raise FileAccessError(f"{target}: cannot be written: {error.strerror}") from None
+    finally:
+        with suppress(OSError):  # it is gone when all went well
+            temporary.unlink()
+
+
+def _write(temporary: Path, target: Path, pieces: Iterable[Buffer]) -> None:
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        if target.exists():
+            os.fchmod(descriptor, target.stat().st_mode & 0o7777)
+        for piece in pieces:
+            _write_piece(descriptor, memoryview(piece))
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    temporary.replace(target)
+
+
+def _write_piece(descriptor: int, piece: memoryview) -> None:
+    if len(piece) >= _WORTH_A_KERNEL_COPY:
+        piece = piece[_copy_in_kernel(descriptor, piece) :]
+    while piece:
+        piece = piece[os.write(descriptor, piece) :]
+
+
+def _copy_in_kernel(descriptor: int, piece: memoryview) -> int:
+    """Copy what the kernel agrees to copy from the mapped file; returns the number of bytes."""
+    source = descriptor_of(piece)
+    if source is None or not hasattr(os, "copy_file_range"):
+        return 0
+    start = _offset_in_map(piece)
+    done = 0
+    with suppress(OSError):  # another file system, or one that cannot: the rest is written
+        while done < len(piece):
+            copied = os.copy_file_range(source, descriptor, len(piece) - done, start + done)
+            if not copied:
+                break
+            done += copied
+    return done
+
+
+def _offset_in_map(piece: memoryview) -> int:
+    """Where ``piece`` begins in the map that it is a view of."""
+    return _address(piece) - _address(memoryview(piece.obj))
+
+
+def _address(view: memoryview) -> int:
+    import numpy as np
+
+    address: int = np.frombuffer(view, np.uint8).__array_interface__["data"][0]
+    return address
