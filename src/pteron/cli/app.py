@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pteron.cli import inspect, run
+from pteron.cli import inspect, lower, run
 
 app = typer.Typer(
     name="pteron",
@@ -47,4 +47,5 @@ def pteron(
 
 
 app.command()(inspect.inspect)
+app.command()(lower.lower)
 app.command()(run.run)

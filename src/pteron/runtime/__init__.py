@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pteron.runtime.load import load
+from pteron.runtime.loading import load
 from pteron.runtime.method import Method
 from pteron.runtime.module import Module
 from pteron.runtime.signature import Parameter

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 import pteron
 from pteron.cache import CacheKey, Loaded, load_through
 from pteron.engines import select
-from pteron.engines.base import CompiledModel, EngineOptions, FunctionInfo, Session
-from pteron.errors import FormatError, UnsupportedError
+from pteron.engines.base import CompiledModel, Engine, EngineOptions, FunctionInfo, Session
+from pteron.errors import UnsupportedError
+from pteron.files.state_names import declared_state_names
 from pteron.payloads import open_payload
 from pteron.runtime.arrays import Array, convert
 
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from pteron.cache import CompiledModelCache
     from pteron.files import Delegate
     from pteron.payloads.base import PayloadSource
-
-STATES_KEY = "pteron.states"
 
 
 @dataclass(frozen=True)
@@ -54,55 +53,58 @@ class PayloadLoader:
         self._engine = engine
         self._cache = cache
         self._options = options
-        self._loaded: dict[str, Loaded[CompiledModel]] = {}
+        self._compiled: dict[str, CompiledModel] = {}
+        self._held: list[Loaded[CompiledModel]] = []
         self.records: list[LoadRecord] = []
 
     def load(self, source: PayloadSource) -> CompiledModel:
         """The compiled model of a payload; compiled at most once per loader."""
         digest = source.digest()
-        if digest not in self._loaded:
-            self._loaded[digest] = self._compile(source, digest)
-        return self._loaded[digest].value
+        if digest not in self._compiled:
+            engine = select(source.backend_id, self._engine)
+            started = perf_counter()
+            compiled, hit = self._obtain(engine, source, digest)
+            seconds = perf_counter() - started
+            name = f"{engine.name} {engine.version}"
+            self.records.append(LoadRecord(source.backend_id, name, digest, hit, seconds))
+            self._compiled[digest] = compiled
+        return self._compiled[digest]
 
     def close(self) -> None:
         """Let go of the cache entries."""
-        for loaded in self._loaded.values():
+        for loaded in self._held:
             loaded.close()
-        self._loaded.clear()
+        self._held.clear()
+        self._compiled.clear()
 
-    def _compile(self, source: PayloadSource, digest: str) -> Loaded[CompiledModel]:
-        engine, options = select(source.backend_id, self._engine), self._options
-        started = perf_counter()
+    def _obtain(
+        self, engine: Engine, source: PayloadSource, digest: str
+    ) -> tuple[CompiledModel, bool | None]:
+        """The compiled model, and whether the cache had it (None: no cache in use)."""
+        options = self._options
         if self._cache is None:
-            loaded = Loaded(engine.compile_in_memory(source, options), hit=False)
-        else:
-            key = CacheKey(
-                payload_digest=digest,
-                engine=engine.name,
-                engine_version=engine.version,
-                device_features=engine.device_features(),
-                options={
-                    "precision": options.precision,
-                    "threads": str(options.threads),
-                    "pteron": pteron.__version__,
-                },
-            )
-            loaded = load_through(
-                self._cache,
-                key,
-                lambda directory: engine.compile(source, options, directory),
-                lambda directory: engine.load(source, options, directory),
-            )
-        self.records.append(
-            LoadRecord(
-                backend_id=source.backend_id,
-                engine=f"{engine.name} {engine.version}",
-                digest=digest,
-                cache_hit=None if self._cache is None else loaded.hit,
-                seconds=perf_counter() - started,
-            )
+            return engine.compile_in_memory(source, options), None
+        loaded = load_through(
+            self._cache,
+            self._key(engine, digest),
+            lambda directory: engine.compile(source, options, directory),
+            lambda directory: engine.load(source, options, directory),
         )
-        return loaded
+        self._held.append(loaded)
+        return loaded.value, loaded.hit
+
+    def _key(self, engine: Engine, digest: str) -> CacheKey:
+        return CacheKey(
+            payload_digest=digest,
+            engine=engine.name,
+            engine_version=engine.version,
+            device_features=engine.device_features(),
+            options={
+                "precision": self._options.precision,
+                "threads": str(self._options.threads),
+                "pteron": pteron.__version__,
+            },
+        )
 
 
 @dataclass(frozen=True)
@@ -128,9 +130,9 @@ def _shape_for(array: Array, shape: Sequence[int | None]) -> tuple[int, ...]:
     """The payload's shape where it holds the same number of elements, else the array's own."""
     if array.ndim == len(shape):
         return array.shape
-    if all(size is not None for size in shape) and array.size == np.prod(shape, dtype=np.int64):
-        return tuple(size or 0 for size in shape)
-    return array.shape
+    fixed = tuple(size for size in shape if size is not None)
+    fits = len(fixed) == len(shape) and array.size == prod(fixed)
+    return fixed if fits else array.shape
 
 
 def prepare(
@@ -143,7 +145,7 @@ def prepare(
     source = open_payload(delegate.backend_id, delegate.payload, blobs, delegate.method)
     compiled = loader.load(source)
     function = _function(compiled, source.function, delegate)
-    names = {s.name: s.name for s in function.states} | dict(_declared_names(delegate))
+    names = {s.name: s.name for s in function.states} | declared_state_names(delegate)
     return PreparedDelegate(compiled, function, names)
 
 
@@ -156,16 +158,3 @@ def _function(compiled: CompiledModel, name: str | None, delegate: Delegate) -> 
             f"its payload has: {', '.join(compiled.functions)}"
         )
     return compiled.functions[name]
-
-
-def _declared_names(delegate: Delegate) -> Iterator[tuple[str, str]]:
-    """Names that lowering wrote in the delegate's compile spec, as (payload name, user's name)."""
-    spec: Any = delegate.compile_specs.get(STATES_KEY)
-    if spec is None:
-        return
-    try:
-        for record in json.loads(bytes(spec).decode("utf-8")):
-            yield str(record["payload_name"]), str(record["name"])
-    except (ValueError, KeyError, TypeError) as error:
-        where = f"method '{delegate.method}', delegate {delegate.index}: compile spec {STATES_KEY}"
-        raise FormatError(f"is not the list of states it should be: {error}", where=where) from None

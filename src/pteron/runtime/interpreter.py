@@ -14,10 +14,10 @@ import numpy as np
 
 from pteron.dtypes import to_numpy
 from pteron.errors import FormatError
+from pteron.files.operators import operator_names
 from pteron.runtime.arrays import Array, convert
 from pteron.runtime.kernels import Kernel
 from pteron.runtime.memory import PlannedMemory
-from pteron.runtime.operators import operator_names
 from pteron.runtime.values import first_value, is_dynamic
 from pteron.schema.program import (
     DelegateCall,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Mapping, Sequence
+from io import BytesIO
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+from typing import Any
 
 import numpy as np
 
 from pteron.errors import FileAccessError, FormatError, UsageError
+from pteron.files.saving import write_atomically
 from pteron.runtime.arrays import Array
 from pteron.runtime.signature import Parameter
 
@@ -45,14 +47,7 @@ def _read(path: Path) -> dict[str, Array]:
 
 def write_outputs(path: Path, outputs: Mapping[str, object]) -> None:
     """Write an .npz, whole or not at all. Raises FileAccessError where it cannot."""
-    try:
-        with NamedTemporaryFile(dir=path.parent, suffix=".tmp", delete=False) as file:
-            try:
-                np.savez(file, **{name: np.asarray(value) for name, value in outputs.items()})
-                file.close()
-                Path(file.name).replace(path)
-            except BaseException:
-                Path(file.name).unlink()
-                raise
-    except OSError as error:
-        raise FileAccessError(f"{path}: {error.strerror or error}") from None
+    arrays: dict[str, Any] = {name: np.asarray(value) for name, value in outputs.items()}
+    archive = BytesIO()
+    np.savez(archive, allow_pickle=False, **arrays)
+    write_atomically(path, [archive.getbuffer()])

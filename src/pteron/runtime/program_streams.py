@@ -8,6 +8,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from pteron.errors import FormatError
+from pteron.files.mutable_buffers import state_values
+from pteron.files.operators import called_operators
 from pteron.runtime.delegates import PayloadLoader, PreparedDelegate, prepare
 from pteron.runtime.identity import identity
 from pteron.runtime.interpreter import DelegateFunction, Interpreter
@@ -15,9 +17,8 @@ from pteron.runtime.kernels import find_kernels
 from pteron.runtime.memory import PlannedMemory, SharedArenas
 from pteron.runtime.method import Method
 from pteron.runtime.module import Module
-from pteron.runtime.operators import called_operators
 from pteron.runtime.parameters import inputs_of, outputs_of
-from pteron.runtime.program_state import ProgramState, state_values
+from pteron.runtime.program_state import ProgramState
 from pteron.runtime.state import DelegateState, ModuleState, StateEntry
 from pteron.schema.program import Tensor, TensorDataLocation
 
@@ -47,7 +48,9 @@ class ProgramStreams:
         self._calls = {name: called_operators(plan) for name, plan in self._plans.items()}
         self._kernels = find_kernels(name for calls in self._calls.values() for name in calls)
         self._delegates: dict[str, list[PreparedDelegate]] = {name: [] for name in self._plans}
-        blobs = {key: blob.data for key, blob in file.named_data.items()} | dict(external)
+        blobs = {key: memoryview(blob.data) for key, blob in file.named_data.items()} | dict(
+            external
+        )
         for delegate in file.delegates:
             self._delegates[delegate.method].append(prepare(delegate, blobs, loader))
 
@@ -100,7 +103,7 @@ class ProgramStreams:
         extra = tensor.extra_tensor_info
         if extra is None or extra.location != TensorDataLocation.EXTERNAL:
             return self._file.data_of(tensor)
-        key = extra.fully_qualified_name
+        key = extra.fully_qualified_name or ""
         if key not in self._external:
             raise FormatError(
                 f"the data of '{key}' is outside of the program; pass the .ptd file that has it"

@@ -38,40 +38,37 @@ def _if_then_else(condition: Any, yes: Any, no: Any, *_out: Any) -> Any:
     return yes if condition else no
 
 
+_BINARY: dict[str, Callable[[Any, Any], Any]] = {
+    "add.Scalar": operator.add,
+    "sub.Scalar": operator.sub,
+    "mul.Scalar": operator.mul,
+    "floordiv.Scalar": operator.floordiv,
+    "floordiv.int": operator.floordiv,
+    "truediv.Scalar": operator.truediv,
+    "mod.Scalar": operator.mod,
+    "mod.int": operator.mod,
+    "eq.Scalar": operator.eq,
+    "gt.Scalar": operator.gt,
+    "lt.Scalar": operator.lt,
+    "ge.Scalar": operator.ge,
+    "le.Scalar": operator.le,
+    "sym_max.Scalar": max,
+    "sym_min.Scalar": min,
+}
+_UNARY: dict[str, Callable[[Any], Any]] = {
+    "neg.Scalar": operator.neg,
+    "ceil.Scalar": math.ceil,
+    "round.Scalar": round,
+    "trunc.Scalar": math.trunc,
+    "sym_float.Scalar": float,
+    "sym_int.Scalar": int,
+    "sym_not.Scalar": operator.not_,
+}
+
 PRIM: dict[str, Callable[..., Any]] = {
     "executorch_prim::et_view.default": _et_view,
     "executorch_prim::et_copy_index.tensor": _et_copy_index,
     "executorch_prim::sym_ite.Scalar": _if_then_else,
-    **{
-        f"executorch_prim::{name}": _binary(function)
-        for name, function in {
-            "add.Scalar": operator.add,
-            "sub.Scalar": operator.sub,
-            "mul.Scalar": operator.mul,
-            "floordiv.Scalar": operator.floordiv,
-            "floordiv.int": operator.floordiv,
-            "truediv.Scalar": operator.truediv,
-            "mod.Scalar": operator.mod,
-            "mod.int": operator.mod,
-            "eq.Scalar": operator.eq,
-            "gt.Scalar": operator.gt,
-            "lt.Scalar": operator.lt,
-            "ge.Scalar": operator.ge,
-            "le.Scalar": operator.le,
-            "sym_max.Scalar": max,
-            "sym_min.Scalar": min,
-        }.items()
-    },
-    **{
-        f"executorch_prim::{name}": _unary(function)
-        for name, function in {
-            "neg.Scalar": operator.neg,
-            "ceil.Scalar": math.ceil,
-            "round.Scalar": round,
-            "trunc.Scalar": math.trunc,
-            "sym_float.Scalar": float,
-            "sym_int.Scalar": int,
-            "sym_not.Scalar": operator.not_,
-        }.items()
-    },
+    **{f"executorch_prim::{name}": _binary(function) for name, function in _BINARY.items()},
+    **{f"executorch_prim::{name}": _unary(function) for name, function in _UNARY.items()},
 }

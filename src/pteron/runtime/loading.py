@@ -92,7 +92,7 @@ def _external(data: Sequence[str | Path | PTDFile]) -> dict[str, memoryview]:
         file = open_file(item) if isinstance(item, (str, Path)) else item
         if not isinstance(file, PTDFile):
             raise UsageError(f"{item} is no data file (.ptd)")
-        blobs |= {key: blob.data for key, blob in file.named_data.items()}
+        blobs |= {key: memoryview(blob.data) for key, blob in file.named_data.items()}
     return blobs
 
 
