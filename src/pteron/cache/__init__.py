@@ -7,6 +7,7 @@ from pteron.cache.directory import DirectoryCache
 from pteron.cache.entry import Entry
 from pteron.cache.key import CacheKey
 from pteron.cache.manifest import FileRecord, Manifest
+from pteron.cache.memory import MemoryCache
 from pteron.cache.protocol import CompiledModelCache
 from pteron.cache.statistics import Statistics
 from pteron.cache.through import Loaded, load_through
@@ -19,6 +20,7 @@ __all__ = [
     "FileRecord",
     "Loaded",
     "Manifest",
+    "MemoryCache",
     "Statistics",
     "default_cache",
     "load_through",

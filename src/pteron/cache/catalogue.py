@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pteron.cache.layout import Layout, identifier_of
+from pteron.cache.layout import Layout
 from pteron.cache.manifest import Manifest
-from pteron.cache.reader import read_pointer
-from pteron.errors import CacheError
+from pteron.cache.reader import (
+    BrokenEntryError,
+    is_damage,
+    last_used,
+    read_manifest,
+    read_pointer,
+)
 
 
 @dataclass(frozen=True)
@@ -39,22 +44,22 @@ def entries(layout: Layout) -> Iterator[Listed]:
 def _listed(layout: Layout, identifier: str) -> Listed | None:
     try:
         generation = read_pointer(layout, identifier)
-    except CacheError:
+    except BrokenEntryError:
         return Listed(identifier, "", 0, None)
     if generation is None:
         return None
-    path = layout.generation(generation) / "manifest.json"
+    used = last_used(layout, generation) or 0
     try:
-        used = path.stat().st_mtime_ns
-        return Listed(identifier, generation, used, Manifest.from_json(path.read_bytes()))
-    except (OSError, ValueError):
-        return Listed(identifier, generation, 0, None)
+        return Listed(identifier, generation, used, read_manifest(layout, generation))
+    except (OSError, ValueError) as error:
+        if not is_damage(error):
+            raise
+    # Broken, unless it was replaced or removed meanwhile.
+    if read_pointer(layout, identifier) == generation:
+        return Listed(identifier, generation, used, None)
+    return _listed(layout, identifier)
 
 
 def orphans(layout: Layout, published: set[str]) -> list[str]:
     """Generations that no entry names: replaced or removed while held, or a crash left them."""
-    return [
-        path.name
-        for path in layout.models.iterdir()
-        if path.name not in published and identifier_of(path.name)
-    ]
+    return [path.name for path in layout.models.iterdir() if path.name not in published]

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import logging
-import threading
-import time
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-from pteron.cache import locks, prepare, publish, reader, statistics, sweep
+from pteron.cache import evict, locks, publish, statistics, sweep
 from pteron.cache.catalogue import Listed, entries
 from pteron.cache.entry import Entry
 from pteron.cache.evict import Limits
-from pteron.cache.failures import entering, full_disk, io_errors
+from pteron.cache.failures import entering, io_errors
+from pteron.cache.finder import Finder
+from pteron.cache.flight import compile_and_store
 from pteron.cache.identifier import check_identifier
 from pteron.cache.key import CacheKey
-from pteron.cache.layout import Layout
+from pteron.cache.opened import OpenedDirectory
 from pteron.cache.privately import compile_privately
 from pteron.cache.protocol import Compile
+from pteron.cache.source import check_source
 from pteron.cache.statistics import Statistics
 from pteron.cache.temporary import owned_directory
-from pteron.errors import CacheError, CacheErrorCode
-
-logger = logging.getLogger("pteron.cache")
 
 DEFAULT_MAX_BYTES = 10 << 30
 """Default byte quota: 10 GiB."""
@@ -54,19 +51,16 @@ class DirectoryCache:
     ) -> None:
         self.path = Path(path).expanduser().absolute()
         self.limits = Limits(max_bytes, max_age)
-        self.read_only = read_only
-        self.verify = verify
-        self._layout = Layout(self.path)
-        self._prepared = False
-        self._preparing = threading.Lock()
+        self._always_verify = verify
+        self._opened = OpenedDirectory(self.path, read_only=read_only)
+        self._finder = Finder(self._opened)
 
     def __repr__(self) -> str:
         return f"DirectoryCache({str(self.path)!r})"
 
     def find(self, identifier: str) -> Entry | None:
         """See :meth:`CompiledModelCache.find`."""
-        check_identifier(identifier)
-        entry = self._look_up(identifier)
+        entry = self._find(check_identifier(identifier))
         self._count_lookup(entry)
         return entry
 
@@ -80,142 +74,91 @@ class DirectoryCache:
     ) -> Entry:
         """See :meth:`CompiledModelCache.store`."""
         check_identifier(identifier)
-        layout = self._open_to_write()
-        publish.check_source(source)
+        layout = self._opened.to_write()
+        check_source(source)
         with io_errors(f"store {identifier} in {self.path}"), owned_directory(layout) as work:
             staged = work / "entry"
             staged.mkdir(mode=0o700)
             publish.take_in(layout, source, staged / "model")
             manifest = publish.stage(staged, identifier, key or {}, compile_seconds)
             found, evicted = publish.publish(layout, staged, manifest, self.limits)
-            change = Statistics(stores=1, bytes_stored=manifest.size, evictions=evicted)
-            self._count(change)
-            return self._entry(found, hit=False)
+        stored = Statistics(stores=1, bytes_stored=manifest.size, evictions=evicted)
+        self._opened.count(stored)
+        return self._finder.entry(found, hit=False)
 
     def remove(self, identifier: str) -> bool:
         """See :meth:`CompiledModelCache.remove`."""
         check_identifier(identifier)
-        layout = self._open_to_write()
+        layout = self._opened.to_write()
         with io_errors(f"remove {identifier} from {self.path}"):
             return publish.unpublish(layout, identifier)
 
     def purge(self) -> None:
         """See :meth:`CompiledModelCache.purge`."""
-        layout = self._open_to_write()
+        layout = self._opened.to_write()
         with io_errors(f"purge {self.path}"):
             sweep.purge(layout)
 
     def temporary_directory(self) -> AbstractContextManager[Path]:
         """See :meth:`CompiledModelCache.temporary_directory`."""
-        directory = owned_directory(self._open_to_write())
+        directory = owned_directory(self._opened.to_write())
         return entering(directory, f"make a temporary directory in {self.path}")
 
     def get_or_compile(self, key: CacheKey, compile: Compile) -> Entry:
         """See :meth:`CompiledModelCache.get_or_compile`. A read-only cache stores nothing."""
-        entry = self._look_up(key.identifier)
-        if entry is None:
-            if self.read_only:
-                entry = compile_privately(key, compile)
-            else:
-                with self._single_flight(key.identifier):
-                    entry = self._look_up(key.identifier) or self._compile(key, compile)
+        entry = self._find(key.identifier)
+        if entry is None and self._opened.read_only:
+            entry = compile_privately(key, compile)
+        elif entry is None:
+            with self._single_flight(key.identifier):
+                entry = self._find(key.identifier) or compile_and_store(self, key, compile)
         self._count_lookup(entry)
         return entry
 
     def entries(self) -> list[Listed]:
         """Every entry, in order of identifiers."""
-        layout = self._open()
+        layout = self._opened.to_read()
         with io_errors(f"list {self.path}"):
             return sorted(entries(layout), key=lambda listed: listed.identifier)
 
+    def verify(self, identifiers: Iterable[str] | None = None) -> dict[str, str | None]:
+        """Compare every byte of all entries, or of some, with the digests, and remove broken ones.
+
+        Returns what is wrong with each, None if it is whole. Identifiers without an entry are
+        left out.
+        """
+        if identifiers is None:
+            identifiers = [listed.identifier for listed in self.entries()]
+        outcomes = {name: self._finder.verify(check_identifier(name)) for name in identifiers}
+        return {name: problem for name, (exists, problem) in outcomes.items() if exists}
+
+    def evict(self, limits: Limits | None = None) -> int:
+        """Evict until the limits hold (by default the cache's own); returns how many went."""
+        layout = self._opened.to_write()
+        with io_errors(f"evict entries of {self.path}"):
+            evicted = evict.evict(layout, limits or self.limits)
+            sweep.sweep(layout, thoroughly=True)
+        self._opened.count(Statistics(evictions=evicted))
+        return evicted
+
     def statistics(self) -> Statistics:
         """Counts over all processes since the directory was made."""
-        layout = self._open()
+        layout = self._opened.to_read()
         with io_errors(f"read the statistics of {self.path}"):
             return statistics.read(layout)
 
-    def _open(self) -> Layout:
-        with self._preparing:
-            if not self._prepared:
-                prepare.prepare(self._layout, read_only=self.read_only)
-                if not self._layout.locks_work:
-                    logger.warning(
-                        "the filesystem of %s has no locks: processes may compile the same model "
-                        "at once, and the last one's is kept",
-                        self.path,
-                    )
-                if not self.read_only and prepare.is_writable(self._layout):
-                    with io_errors(f"sweep {self.path}"):
-                        sweep.sweep_temporary(self._layout)
-                self._prepared = True
-        return self._layout
-
-    def _open_to_write(self) -> Layout:
-        layout = self._open()
-        if self.read_only or not prepare.is_writable(layout):
-            raise CacheError(CacheErrorCode.IO_ERROR, f"the cache in {self.path} is read-only")
-        return layout
-
-    def _look_up(self, identifier: str) -> Entry | None:
-        layout = self._open()
-        with io_errors(f"look up {identifier} in {self.path}"):
-            try:
-                found = reader.lookup(layout, identifier)
-            except CacheError as error:
-                if error.code is not CacheErrorCode.CORRUPTED_ENTRY:
-                    raise
-                self._recover(identifier, str(error))
-                return None
-            entry = self._entry(found, hit=True) if found else None
-        problem = entry.damage() if entry and self.verify else None
-        if entry and problem:
-            entry.close()
-            entry.condemn(problem)
-            return None
-        return entry
-
-    def _entry(self, found: reader.Found, *, hit: bool) -> Entry:
-        def condemn(reason: str) -> bool:
-            return self._recover(found.manifest.identifier, reason, found.generation)
-
-        path = self._layout.generation(found.generation) / "model"
-        return Entry(path, found.manifest, hit=hit, release=found.close, condemn=condemn)
-
-    def _recover(self, identifier: str, reason: str, generation: str | None = None) -> bool:
-        """Remove a broken entry, so that it is compiled anew; False if that is not allowed."""
-        logger.warning("the compiled model %s in %s is broken (%s)", identifier, self.path, reason)
-        if self.read_only or not prepare.is_writable(self._layout):
-            return False
-        with io_errors(f"remove {identifier} from {self.path}"):
-            removed = publish.unpublish(self._layout, identifier, only=generation)
-        self._count(Statistics(recoveries=int(removed)))
-        return True
+    def _find(self, identifier: str) -> Entry | None:
+        return self._finder.find(identifier, verify=self._always_verify)
 
     @contextmanager
     def _single_flight(self, identifier: str) -> Iterator[None]:
-        lock = locks.exclusive(self._open_to_write().compiling / identifier)
+        lock = locks.exclusive(self._opened.to_write().compiling / identifier)
         with entering(lock, f"lock {identifier} in {self.path}"):
             yield
-
-    def _compile(self, key: CacheKey, compile: Compile) -> Entry:
-        with self.temporary_directory() as work:
-            model = work / "model"
-            model.mkdir(mode=0o700)
-            started = time.monotonic()
-            with full_disk(work):
-                compile(model)
-            seconds = time.monotonic() - started
-            return self.store(key.identifier, model, key=key.parts(), compile_seconds=seconds)
 
     def _count_lookup(self, entry: Entry | None) -> None:
         if entry and entry.hit:
             saved = entry.manifest.compile_seconds
-            self._count(Statistics(hits=1, compile_seconds_saved=saved))
+            self._opened.count(Statistics(hits=1, compile_seconds_saved=saved))
         else:
-            self._count(Statistics(misses=1))
-
-    def _count(self, change: Statistics) -> None:
-        """Counting is a courtesy: a cache that cannot be written, or is full, works without."""
-        if not self.read_only:
-            with suppress(OSError):
-                statistics.add(self._layout, change)
+            self._opened.count(Statistics(misses=1))

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 
+from pteron.cache import locks
 from pteron.cache import usage as usages
-from pteron.cache.catalogue import entries, orphans
-from pteron.cache.generations import Claim, claim, delete_unheld
+from pteron.cache.catalogue import entries
+from pteron.cache.generations import Claim, claim
 from pteron.cache.layout import Layout
-from pteron.cache.reader import last_used, read_pointer
+from pteron.cache.reader import BrokenEntryError, last_used, read_pointer
+from pteron.cache.sweep import claim_orphans
 from pteron.cache.tree import remove_tree
 from pteron.cache.usage import Candidate, Usage
-from pteron.errors import CacheError
 
 _QUEUE = 256
 _SCAN_INTERVAL = 86400.0
@@ -39,19 +41,28 @@ def make_room(
 
     Called under the cache's lock. The claims returned are to be deleted once it is released.
     Entries that a live process holds stay, and so does the one named ``keep``. Usually this looks
-    at the entries it evicts and at no others: a scan of all remembers the oldest for later calls.
+    at the entries it evicts and at no others: a scan of all remembers the oldest for later calls,
+    and is repeated when those are used up. Age is looked at when a scan is due.
     """
+    eviction = _Eviction(layout, limits, room, keep)
     usage = usages.read(layout)
-    fresh = usage is None or _is_scan_due(usage, limits)
-    if usage is None or fresh:
+    if usage is None or _is_scan_due(usage, limits) or not eviction.fit(usage):
         usage = scan(layout)
-    claims = _evict(layout, usage, limits, room, keep)
-    if not fresh and _is_over(usage, limits, room):
-        usage = scan(layout)
-        claims += _evict(layout, usage, limits, room, keep)
+        eviction.expire(usage)
+        eviction.fit(usage)
     del usage.oldest[_QUEUE:]
     usages.write(layout, usage)
-    return claims
+    return eviction.claims
+
+
+def evict(layout: Layout, limits: Limits) -> int:
+    """Evict until the limits hold, as far as no live process holds entries; tells how many."""
+    with locks.exclusive(layout.lock, keep=True):
+        usages.write(layout, None)
+        claims = make_room(layout, limits)
+    for claimed in claims:
+        claimed.delete()
+    return len(claims)
 
 
 def scan(layout: Layout) -> Usage:
@@ -59,21 +70,55 @@ def scan(layout: Layout) -> Usage:
 
     Sweeps on the way: broken entries are unpublished, orphaned generations deleted.
     """
-    now = time.time()
+    now = time.time_ns()
     whole = []
     for listed in entries(layout):
         if listed.manifest is None:
             remove_tree(layout.entries / listed.identifier)
         else:
-            candidate = Candidate(
-                listed.identifier, listed.generation, listed.last_used, listed.manifest.size
-            )
-            whole.append(candidate)
-    for orphan in orphans(layout, {candidate.generation for candidate in whole}):
-        delete_unheld(layout, orphan)
+            size = listed.manifest.size
+            whole.append(Candidate(listed.identifier, listed.generation, listed.last_used, size))
+    for orphan in claim_orphans(layout, {candidate.generation for candidate in whole}):
+        orphan.delete()
     # A use in the future was noted before the clock went back: before every one in the past.
-    whole.sort(key=lambda it: (it.last_used <= now * _SECOND, it.last_used))
-    return Usage(sum(candidate.size for candidate in whole), now, whole)
+    whole.sort(key=lambda candidate: (candidate.last_used <= now, candidate.last_used))
+    return Usage(sum(candidate.size for candidate in whole), now / _SECOND, whole)
+
+
+class _Eviction:
+    """Collects claims on entries that must go."""
+
+    def __init__(self, layout: Layout, limits: Limits, room: int, keep: str | None) -> None:
+        self.claims: list[Claim] = []
+        self._layout = layout
+        self._limits = limits
+        self._room = room
+        self._keep = keep
+
+    def expire(self, usage: Usage) -> None:
+        """Evict what is older than allowed."""
+        if self._limits.max_age is not None:
+            limit = time.time_ns() - int(self._limits.max_age * _SECOND)
+            for candidate in [one for one in usage.oldest if one.last_used < limit]:
+                usage.oldest.remove(candidate)
+                self._evict(usage, candidate)
+
+    def fit(self, usage: Usage) -> bool:
+        """Evict the oldest until the room is there; False if those known do not suffice."""
+        quota = self._limits.max_bytes
+        while quota is not None and usage.bytes + self._room > quota:
+            if not usage.oldest:
+                return False
+            self._evict(usage, usage.oldest.pop(0))
+        return True
+
+    def _evict(self, usage: Usage, candidate: Candidate) -> None:
+        claimed = None
+        if candidate.identifier != self._keep:
+            claimed = _unpublish(self._layout, candidate)
+        if claimed:
+            usage.bytes -= candidate.size
+            self.claims.append(claimed)
 
 
 def _is_scan_due(usage: Usage, limits: Limits) -> bool:
@@ -81,38 +126,15 @@ def _is_scan_due(usage: Usage, limits: Limits) -> bool:
     return abs(time.time() - usage.scanned) > interval
 
 
-def _is_over(usage: Usage, limits: Limits, room: int) -> bool:
-    return limits.max_bytes is not None and usage.bytes + room > limits.max_bytes
-
-
-def _is_old(candidate: Candidate, limits: Limits) -> bool:
-    age = time.time() - candidate.last_used / _SECOND
-    return limits.max_age is not None and age > limits.max_age
-
-
-def _evict(
-    layout: Layout, usage: Usage, limits: Limits, room: int, keep: str | None
-) -> list[Claim]:
-    claims = []
-    while usage.oldest and (_is_over(usage, limits, room) or _is_old(usage.oldest[0], limits)):
-        candidate = usage.oldest.pop(0)
-        claimed = None if candidate.identifier == keep else _unpublish(layout, candidate)
-        if claimed:
-            usage.bytes -= candidate.size
-            claims.append(claimed)
-    return claims
-
-
 def _unpublish(layout: Layout, candidate: Candidate) -> Claim | None:
     """Unpublish an entry unless it was replaced or used since the scan, or is held."""
-    try:
+    with suppress(BrokenEntryError):
         if read_pointer(layout, candidate.identifier) != candidate.generation:
             return None
-    except CacheError:
-        return None
-    if last_used(layout, candidate.generation) != candidate.last_used:
-        return None
-    claimed = claim(layout, candidate.generation)
-    if claimed:
-        (layout.entries / candidate.identifier).unlink(missing_ok=True)
-    return claimed
+        if last_used(layout, candidate.generation) != candidate.last_used:
+            return None
+        claimed = claim(layout, candidate.generation)
+        if claimed:
+            (layout.entries / candidate.identifier).unlink(missing_ok=True)
+        return claimed
+    return None

@@ -46,8 +46,8 @@ def claim(layout: Layout, generation: str) -> Claim | None:
         ):
             lock.close()
             return None
-    except FileNotFoundError:  # half deleted: the manifest comes first and is always there
-        lock = None
+    except (FileNotFoundError, NotADirectoryError):
+        lock = None  # half deleted: nobody holds what has no manifest
     return Claim(layout, generation, lock)
 
 

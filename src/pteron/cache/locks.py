@@ -31,6 +31,9 @@ class Lock:
         """Lock the open file together with others who share it; False if someone excludes us."""
         return self._fd is not None and flock(self._fd, shared=True)
 
+    def __del__(self) -> None:
+        self.close()
+
     def close(self) -> None:
         """Release the lock. A second call does nothing."""
         fd, self._fd = self._fd, None

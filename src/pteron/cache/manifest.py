@@ -66,13 +66,19 @@ class Manifest:
             fields = json.loads(data)
             return cls(
                 identifier=fields["identifier"],
-                files={path: FileRecord(*file) for path, file in fields["files"].items()},
+                files={path: _record(*file) for path, file in fields["files"].items()},
                 key=fields["key"],
                 created=float(fields["created"]),
                 compile_seconds=float(fields["compile_seconds"]),
             )
-        except (KeyError, TypeError, AttributeError, RecursionError) as error:
+        except (KeyError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
             raise ValueError(f"not a manifest: {error!r}") from error
+
+
+def _record(size: int, digest: str) -> FileRecord:
+    if type(size) is not int or size < 0 or not isinstance(digest, str):
+        raise TypeError(f"not a file's size and digest: {size!r}, {digest!r}")
+    return FileRecord(size, digest)
 
 
 def describe(root: Path) -> dict[str, FileRecord]:

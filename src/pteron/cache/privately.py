@@ -1,8 +1,11 @@
-"""Compiles without a cache, into a directory that goes when the compiled model does."""
+"""Compiled models in temporary directories of this process, which go when the model does."""
 
 from __future__ import annotations
 
+import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from pteron.cache.entry import Entry
@@ -12,16 +15,45 @@ from pteron.cache.manifest import Manifest
 from pteron.cache.protocol import Compile
 
 
-def compile_privately(key: CacheKey, compile: Compile) -> Entry:
-    """Compile into a private temporary directory, which closing the entry removes."""
-    with io_errors("make a temporary directory"):
-        directory = tempfile.TemporaryDirectory(prefix="pteron-")
-    path = Path(directory.name)
+class PrivateDirectory:
+    """A new empty directory outside of any cache, until :meth:`release`."""
+
+    def __init__(self) -> None:
+        with io_errors("make a temporary directory"):
+            self._directory = tempfile.TemporaryDirectory(prefix="pteron-")
+        self._owner = os.getpid()
+        self.path = Path(self._directory.name)
+
+    def release(self) -> None:
+        """Delete it, unless this is a forked child of its owner."""
+        if os.getpid() == self._owner:
+            self._directory.cleanup()
+
+
+@contextmanager
+def private_directory() -> Iterator[Path]:
+    """A new empty directory, gone at the end of the block."""
+    directory = PrivateDirectory()
     try:
-        with full_disk(path):
-            compile(path)
+        yield directory.path
+    finally:
+        directory.release()
+
+
+def compile_privately(key: CacheKey, compile: Compile) -> Entry:
+    """Compile into a private directory, which closing the entry removes."""
+    directory = PrivateDirectory()
+    try:
+        with full_disk(directory.path):
+            compile(directory.path)
     except BaseException:
-        directory.cleanup()
+        directory.release()
         raise
     manifest = Manifest(key.identifier, {}, key.parts())
-    return Entry(path, manifest, hit=False, release=directory.cleanup, condemn=lambda _: True)
+    return Entry(
+        directory.path,
+        manifest,
+        hit=False,
+        release=directory.release,
+        condemn=lambda reason: True,
+    )

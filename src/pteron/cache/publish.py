@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import shutil
-import stat
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,23 +13,10 @@ from pteron.cache import usage as usages
 from pteron.cache.evict import Limits, make_room
 from pteron.cache.generations import delete_unheld
 from pteron.cache.layout import Layout, new_generation
-from pteron.cache.manifest import MANIFEST_LIMIT, Manifest, describe
-from pteron.cache.reader import Found, read_pointer
-from pteron.cache.tree import file_sizes, remove_tree
-from pteron.errors import CacheError, CacheErrorCode
-
-
-def check_source(source: Path) -> None:
-    """Raise SOURCE_NOT_FOUND unless the source is a directory of regular files, at least one."""
-    try:
-        if not stat.S_ISDIR(source.lstat().st_mode):
-            raise _bad_source(source, "is not a directory")
-        if not file_sizes(source):
-            raise _bad_source(source, "holds no files")
-    except OSError as error:
-        raise _bad_source(
-            source, f"cannot be stored ({error.strerror}: {error.filename})"
-        ) from error
+from pteron.cache.manifest import Manifest, describe
+from pteron.cache.reader import Found, read_manifest, read_pointer
+from pteron.cache.tree import copy_files, remove_tree
+from pteron.errors import CacheError
 
 
 def take_in(layout: Layout, source: Path, target: Path) -> None:
@@ -39,7 +24,7 @@ def take_in(layout: Layout, source: Path, target: Path) -> None:
     if source.resolve().is_relative_to(layout.temp.resolve()):
         source.rename(target)
     else:
-        shutil.copytree(source, target, symlinks=True, copy_function=shutil.copyfile)
+        copy_files(source, target)
 
 
 def stage(
@@ -84,10 +69,10 @@ def _swap(
     identifier = manifest.identifier
     with locks.exclusive(layout.lock, keep=True):
         old = _current(layout, identifier)
-        old_size = (old and size_of(layout, old)) or 0
+        old_size = (old and _size_of(layout, old)) or 0
         evicted = make_room(layout, limits, room=manifest.size - old_size, keep=identifier)
         usages.add(layout, manifest.size)
-        pointer.replace(layout.entries / identifier)
+        _put(pointer, layout.entries / identifier)
         usages.add(layout, -old_size)
     durable.sync(layout.entries)
     for claimed in evicted:
@@ -97,17 +82,26 @@ def _swap(
     return len(evicted)
 
 
-def unpublish(layout: Layout, identifier: str, *, only: str | None = None) -> bool:
+def _put(pointer: Path, target: Path) -> None:
+    if target.is_dir():  # nothing of ours
+        remove_tree(target)
+    pointer.replace(target)
+
+
+def unpublish(
+    layout: Layout, identifier: str, only_if: Callable[[str | None], bool] = lambda _: True
+) -> bool:
     """Remove an entry, and its files unless someone holds them; False if there is none.
 
-    ``only``: leave it if it is of another generation than this.
+    ``only_if`` is asked with the entry's generation (None if its pointer is broken), and may
+    refuse.
     """
     with locks.exclusive(layout.lock, keep=True):
         path = layout.entries / identifier
         old = _current(layout, identifier)
-        if not os.path.lexists(path) or (only and old != only):
+        if not os.path.lexists(path) or not only_if(old):
             return False
-        size = size_of(layout, old) if old else None
+        size = _size_of(layout, old) if old else None
         remove_tree(path)
         usages.add(layout, None if size is None else -size)
     durable.sync(layout.entries)
@@ -123,14 +117,7 @@ def _current(layout: Layout, identifier: str) -> str | None:
     return None
 
 
-def size_of(layout: Layout, generation: str) -> int | None:
-    """Bytes of a generation's files, None if its manifest cannot tell."""
-    path = layout.generation(generation) / "manifest.json"
-    try:
-        return Manifest.from_json(durable.read_file(path, MANIFEST_LIMIT)).size
-    except (OSError, ValueError):
-        return None
-
-
-def _bad_source(source: Path, why: str) -> CacheError:
-    return CacheError(CacheErrorCode.SOURCE_NOT_FOUND, f"{source} {why}")
+def _size_of(layout: Layout, generation: str) -> int | None:
+    with suppress(OSError, ValueError):
+        return read_manifest(layout, generation).size
+    return None

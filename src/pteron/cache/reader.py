@@ -31,11 +31,13 @@ class _BeingDeletedError(Exception):
     """Another process is deleting the generation."""
 
 
-def lookup(layout: Layout, identifier: str) -> Found | None:
+def lookup(layout: Layout, identifier: str, *, use: bool = True) -> Found | None:
     """The entry, if there is one and its files' names and sizes are those of its manifest.
 
+    ``use``: note that it was used, for eviction.
+
     Raises:
-        CacheError: CORRUPTED_ENTRY if there is one that is not whole; its message says why.
+        BrokenEntryError: there is one that is not whole; its message says why.
         OSError: the cache cannot be read.
     """
     for _ in range(_ATTEMPTS):
@@ -43,22 +45,34 @@ def lookup(layout: Layout, identifier: str) -> Found | None:
         if generation is None:
             return None
         try:
-            return _open(layout, identifier, generation)
+            return _open(layout, identifier, generation, use)
         except _BeingDeletedError:
-            return None
+            if read_pointer(layout, identifier) == generation:
+                return None  # evicted: its pointer goes next
         except (OSError, ValueError) as error:
-            if isinstance(error, OSError) and error.errno not in _DAMAGE:
+            if not is_damage(error):
                 raise
             # A writer may have replaced the entry meanwhile: it is broken only if it is still it.
             if read_pointer(layout, identifier) == generation:
-                raise _corrupted(identifier, str(error)) from error
+                raise BrokenEntryError(identifier, str(error), generation) from error
     return None  # replaced faster than it can be read: as good as absent
+
+
+def is_damage(error: OSError | ValueError) -> bool:
+    """Whether reading failed because of what is in the cache, not because of the machine."""
+    return isinstance(error, ValueError) or error.errno in _DAMAGE
+
+
+def read_manifest(layout: Layout, generation: str) -> Manifest:
+    """Manifest of a generation. Raises OSError or ValueError if there is none to be read."""
+    path = layout.generation(generation) / "manifest.json"
+    return Manifest.from_json(durable.read_file(path, MANIFEST_LIMIT))
 
 
 def read_pointer(layout: Layout, identifier: str) -> str | None:
     """Name of the entry's generation, None if there is no entry.
 
-    Raises CacheError with CORRUPTED_ENTRY if the pointer is not one.
+    Raises BrokenEntryError if the pointer is not one.
     """
     try:
         text = durable.read_file(f"{layout.entries}/{identifier}", _POINTER_LIMIT)
@@ -66,15 +80,15 @@ def read_pointer(layout: Layout, identifier: str) -> str | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
-        if isinstance(error, OSError) and error.errno not in _DAMAGE:
+        if not is_damage(error):
             raise
-        raise _corrupted(identifier, str(error)) from error
+        raise BrokenEntryError(identifier, str(error)) from error
     if identifier_of(generation) != identifier:
-        raise _corrupted(identifier, "its pointer names no generation of its own")
+        raise BrokenEntryError(identifier, "its pointer names no generation of its own")
     return generation
 
 
-def _open(layout: Layout, identifier: str, generation: str) -> Found:
+def _open(layout: Layout, identifier: str, generation: str, use: bool) -> Found:
     directory = f"{layout.models}/{generation}"
     fd = os.open(f"{directory}/manifest.json", durable.READ)
     hold = locks.Lock(fd)
@@ -83,7 +97,8 @@ def _open(layout: Layout, identifier: str, generation: str) -> Found:
             raise _BeingDeletedError
         manifest = Manifest.from_json(durable.read_open(fd, MANIFEST_LIMIT))
         _check(manifest, identifier, f"{directory}/model")
-        _touch(fd)
+        if use:
+            _touch(fd)
     except BaseException:
         hold.close()
         raise
@@ -113,5 +128,9 @@ def last_used(layout: Layout, generation: str) -> int | None:
     return None
 
 
-def _corrupted(identifier: str, why: str) -> CacheError:
-    return CacheError(CacheErrorCode.CORRUPTED_ENTRY, f"entry {identifier}: {why}")
+class BrokenEntryError(CacheError):
+    """An entry is not whole. ``generation`` is None if its pointer is what is broken."""
+
+    def __init__(self, identifier: str, why: str, generation: str | None = None) -> None:
+        self.generation = generation
+        super().__init__(CacheErrorCode.CORRUPTED_ENTRY, f"entry {identifier}: {why}")

@@ -62,6 +62,6 @@ def add(layout: Layout, change: Statistics) -> None:
 def _parse(data: bytes) -> Statistics:
     try:
         stored = json.loads(data)
-        return Statistics(**{field.name: stored[field.name] for field in fields(Statistics)})
+        return Statistics(**{field.name: 0 + stored[field.name] for field in fields(Statistics)})
     except (ValueError, KeyError, TypeError):
         return Statistics()

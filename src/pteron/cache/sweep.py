@@ -9,37 +9,51 @@ from pathlib import Path
 
 from pteron.cache import durable, locks
 from pteron.cache import usage as usages
-from pteron.cache.catalogue import orphans
-from pteron.cache.generations import delete_unheld
+from pteron.cache.catalogue import entries, orphans
+from pteron.cache.generations import Claim, claim
 from pteron.cache.layout import Layout
 from pteron.cache.tree import remove_tree
 
 _SURELY_DEAD_WITHOUT_LOCKS = 7 * 86400.0
 
 
-def sweep_temporary(layout: Layout) -> int:
-    """Remove what dead owners left in ``temp/`` and ``compiling/``; returns how many things.
+def sweep(layout: Layout, *, thoroughly: bool = False) -> int:
+    """Remove what dead processes left; returns how many things.
 
-    If there was any, an owner died at work and may have left more: the next store looks.
+    Work that was cut short shows in ``temp/`` or ``compiling/``. Only then, or if asked to be
+    thorough, are the entries searched for generations that nothing names any more.
     """
     removed = sum(locks.remove_if_free(path) for path in list(layout.compiling.iterdir()))
     removed += sum(_sweep_one(layout, path) for path in list(layout.temp.iterdir()))
-    if removed:
-        with locks.exclusive(layout.lock, keep=True):
-            usages.write(layout, None)
-    return removed
+    if not removed and not thoroughly:
+        return 0
+    with locks.exclusive(layout.lock, keep=True):
+        claims = claim_orphans(layout, {listed.generation for listed in entries(layout)})
+        usages.write(layout, None)
+    for claimed in claims:
+        claimed.delete()
+    return removed + len(claims)
 
 
 def purge(layout: Layout) -> None:
-    """Remove every entry; the files of one that is held go with the first sweep thereafter."""
+    """Remove every entry; the files of one that is held go with a sweep thereafter."""
     with locks.exclusive(layout.lock, keep=True):
         for path in list(layout.entries.iterdir()):
             remove_tree(path)
         usages.write(layout, None)
+        claims = claim_orphans(layout, published=set())
     durable.sync(layout.entries)
-    for generation in orphans(layout, published=set()):
-        delete_unheld(layout, generation)
-    sweep_temporary(layout)
+    for claimed in claims:
+        claimed.delete()
+    sweep(layout)
+
+
+def claim_orphans(layout: Layout, published: set[str]) -> list[Claim]:
+    """Claim the generations that no entry names, under the cache's lock.
+
+    Whoever is about to publish one holds it already, and publishes it under the same lock.
+    """
+    return [c for name in orphans(layout, published) if (c := claim(layout, name))]
 
 
 def _sweep_one(layout: Layout, path: Path) -> bool:

@@ -30,6 +30,14 @@ def file_sizes(root: str | os.PathLike[str]) -> dict[str, int]:
     return sizes
 
 
+def copy_files(source: Path, target: Path) -> None:
+    """Copy the files of a tree, with permissions of our own, to a new directory."""
+    target.mkdir(mode=0o700)
+    for path in file_sizes(source):
+        (target / path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        shutil.copyfile(source / path, target / path, follow_symlinks=False)
+
+
 def remove_tree(path: Path) -> None:
     """Delete a file, or a directory and all beneath it; one that is gone already is no error."""
     while os.path.lexists(path):

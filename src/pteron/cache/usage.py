@@ -45,7 +45,7 @@ def read(layout: Layout) -> Usage | None:
     """What is known, None if a scan is needed to tell."""
     try:
         fields = json.loads(durable.read_file(layout.usage, _LIMIT))
-        oldest = [Candidate(*candidate) for candidate in fields["oldest"]]
+        oldest = [Candidate(str(a), str(b), int(c), int(d)) for a, b, c, d in fields["oldest"]]
         return Usage(int(fields["bytes"]), float(fields["scanned"]), oldest)
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return None
