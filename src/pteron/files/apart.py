@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pteron.files.assemble import packed
 from pteron.files.blobs import Blobs
 from pteron.files.parts import Parts
 from pteron.files.segments import Segment
@@ -23,15 +24,16 @@ def take_apart(program: Program, segments: Sequence[Segment], base_alignment: in
     """
     blobs = Blobs(program, segments)
     own = clone(program)
+    constants = blobs.constants()
     inline_constants = program.constant_segment is None and len(program.constant_buffer) > 1
     return Parts(
         own,
-        blobs.constants() or [b""],
+        constants or [b""],
         blobs.mutable_data(),
         _payloads(own, blobs),
         blobs.named_data(),
         segment_alignment=min([base_alignment, *(segment.alignment for segment in segments)]),
-        constant_alignment=_alignment(program.constant_segment),
+        constant_alignment=_alignment(program.constant_segment, constants),
         inline_constants=inline_constants,
         inline_delegates=any(len(payload.data) for payload in program.backend_delegate_data),
     )
@@ -54,7 +56,10 @@ def _payloads(program: Program, blobs: Blobs) -> list[Buffer]:
     return payloads
 
 
-def _alignment(group: SubsegmentOffsets | None) -> int:
-    """The largest alignment that all constants have, 16 to 4096 bytes."""
-    offsets = [offset for offset in group.offsets if offset] if group else []
-    return max(16, min([4096, *(offset & -offset for offset in offsets)])) if offsets else 16
+def _alignment(group: SubsegmentOffsets | None, constants: Sequence[Buffer]) -> int:
+    """The alignment with which packing ``constants`` gives the offsets they have, or 16."""
+    if group is not None:
+        for alignment in (16, 32, 64, 128, 256, 512, 1024, 2048, 4096):
+            if packed(constants, alignment)[1] == group.offsets:
+                return alignment
+    return 16

@@ -59,7 +59,7 @@ class _Assembly:
         if self.parts.inline_constants:
             program.constant_buffer = [schema.Buffer(storage=blob) for blob in blobs]
             return
-        pieces, offsets = _packed(blobs, self.parts.constant_alignment)
+        pieces, offsets = packed(blobs, self.parts.constant_alignment)
         index = self._add(pieces, self.parts.constant_alignment)
         program.constant_segment = schema.SubsegmentOffsets(segment_index=index, offsets=offsets)
 
@@ -87,7 +87,7 @@ class _Assembly:
         ]
 
     def _mutable_segment(self, blobs: Sequence[Buffer]) -> schema.SubsegmentOffsets:
-        pieces, offsets = _packed(blobs, self.parts.constant_alignment)
+        pieces, offsets = packed(blobs, self.parts.constant_alignment)
         return schema.SubsegmentOffsets(segment_index=self._add(pieces), offsets=offsets)
 
     def place_delegates(self) -> None:
@@ -152,7 +152,7 @@ def _distinct(blobs: Sequence[Buffer]) -> tuple[list[Buffer], list[int]]:
     return kept, moved
 
 
-def _packed(blobs: Sequence[Buffer], alignment: int) -> tuple[list[Buffer], list[int]]:
+def packed(blobs: Sequence[Buffer], alignment: int) -> tuple[list[Buffer], list[int]]:
     """Pieces of a segment that holds all ``blobs``, and the offset of each."""
     pieces: list[Buffer] = []
     offsets: list[int] = []

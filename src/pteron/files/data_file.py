@@ -8,6 +8,7 @@ from functools import cached_property
 
 from pteron.errors import FormatError
 from pteron.files.base import BinaryFile
+from pteron.files.early_data import read_flat_tensor
 from pteron.files.equal import first_equals
 from pteron.files.header import PTD_ROOM, Header, ptd_header, read_ptd_header
 from pteron.files.parts import NamedBlob
@@ -68,7 +69,7 @@ class PTDFile(BinaryFile):
     @cached_property
     def flat_tensor(self) -> FlatTensor:
         """The root table as the file describes it."""
-        return self._reader().root(FlatTensor)
+        return read_flat_tensor(self._reader())
 
     @cached_property
     def segments(self) -> Sequence[Segment]:
@@ -98,7 +99,7 @@ class PTDFile(BinaryFile):
 
     def _pristine(self) -> tuple[Reader, FlatTensor]:
         reader = self._reader()
-        return reader, reader.root(FlatTensor)
+        return reader, read_flat_tensor(reader)
 
     def _decoded(self) -> Table | None:
         return self.__dict__.get("flat_tensor")

@@ -70,7 +70,7 @@ class PTEFile(BinaryFile):
         )
         self.program, segments = assemble(parts)
         self.segments = segments
-        self._base_alignment = max(segment.alignment for segment in self.segments)
+        self._base_alignment = max([segment_alignment, *(s.alignment for s in segments)])
         self._inline_alignment = constant_alignment
 
     @classmethod

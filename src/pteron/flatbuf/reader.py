@@ -89,13 +89,25 @@ class Reader:
         except Fault as fault:
             raise fault.as_format_error() from None
 
+    def root_slots(self) -> tuple[int, ...]:
+        """Offsets of the root's fields, by slot: what tells schemas apart that share a name."""
+        try:
+            at = self._target(0)
+            return self._vtable(at - self._soffset(at))
+        except Fault as fault:
+            raise fault.as_format_error() from None
+
     # Tables
 
-    def _table(self, table: type[TableT], at: int, path: str) -> TableT:
+    def _soffset(self, at: int) -> int:
         try:
-            vtable = at - _I32(self.buffer, at)[0]
+            offset: int = _I32(self.buffer, at)[0]
         except struct.error:
             raise Fault("table is past the end", at) from None
+        return offset
+
+    def _table(self, table: type[TableT], at: int, path: str) -> TableT:
+        vtable = at - self._soffset(at)
         layout = self._layouts.get((table, vtable))
         if layout is None:
             layout = self._layouts[table, vtable] = self._layout(table, vtable, at)
