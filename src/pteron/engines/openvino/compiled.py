@@ -26,11 +26,15 @@ _FORMAT = 1
 
 @dataclass(frozen=True)
 class CompiledFunction:
-    """One function: its signature, OpenVINO's product and the properties it was made with."""
+    """One function: its signature, OpenVINO's product and the properties it was made with.
+
+    An imported model reads its weights from ``memory``, which it does not keep alive itself.
+    """
 
     info: FunctionInfo
     model: Any
     properties: Mapping[str, Any]
+    memory: Any = None
 
 
 class OpenVINOCompiledModel:
@@ -44,8 +48,7 @@ class OpenVINOCompiledModel:
         return {name: item.info for name, item in self._compiled.items()}
 
     def new_session(self) -> OpenVINOSession:
-        models = {name: item.model for name, item in self._compiled.items()}
-        return OpenVINOSession(self.functions, models)
+        return OpenVINOSession(self.functions, self._compiled)
 
 
 def save(compiled: list[CompiledFunction], directory: Path) -> None:
@@ -77,7 +80,7 @@ def _load_function(path: Path, entry: dict[str, Any], core: Any) -> CompiledFunc
     mapped = np.memmap(path, dtype=np.uint8, mode="c")
     blob = ov.Tensor(mapped, mapped.shape, ov.Type.u8)
     model = core.import_model(blob, "CPU", entry["properties"])
-    return CompiledFunction(from_json(entry["signature"]), model, entry["properties"])
+    return CompiledFunction(from_json(entry["signature"]), model, entry["properties"], blob)
 
 
 def _blob_name(index: int) -> str:

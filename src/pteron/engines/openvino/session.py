@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,15 +12,20 @@ from pteron.engines.base import FunctionInfo, ValueInfo
 from pteron.engines.openvino.states import SharedStates
 from pteron.errors import EngineError, UsageError
 
+if TYPE_CHECKING:
+    from pteron.engines.openvino.compiled import CompiledFunction
+
 Array = NDArray[np.generic]
 
 
 class OpenVINOSession:
     """Runs functions one at a time; states go from one function to the next."""
 
-    def __init__(self, functions: Mapping[str, FunctionInfo], models: Mapping[str, Any]) -> None:
+    def __init__(
+        self, functions: Mapping[str, FunctionInfo], compiled: Mapping[str, CompiledFunction]
+    ) -> None:
         self._functions = functions
-        self._models = models
+        self._compiled = compiled
         self._requests: dict[str, Any] = {}
         states = {info.name: info for f in functions.values() for info in f.states}
         self._states = SharedStates(states)
@@ -50,7 +55,7 @@ class OpenVINOSession:
 
     def _request(self, function: str) -> Any:
         if function not in self._requests:
-            self._requests[function] = self._models[function].create_infer_request()
+            self._requests[function] = self._compiled[function].model.create_infer_request()
         return self._requests[function]
 
 
