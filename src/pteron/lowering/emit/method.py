@@ -101,7 +101,7 @@ class _MethodEmitter:
         elif node in self.outer.state:
             self.index[node] = self._state(value, self.outer.state[node])
         elif hasattr(value, "shape"):
-            self.index[node] = self._scratch(describe(value))
+            self.index[node] = self._scratch(_named(describe(value), str(node.target)))
         else:
             self.index[node] = self.values.constant(value, "")
 
@@ -273,6 +273,12 @@ def _written(op: Any) -> str:
 
 def _is_tuple(node: Node) -> bool:
     return isinstance(node.meta["val"], (tuple, list))
+
+
+def _named(tensor: Tensor, name: str) -> Tensor:
+    """An input by its name in ``forward``: the program format has no other place for it."""
+    tensor.extra_tensor_info = ExtraTensorInfo(fully_qualified_name=name)
+    return tensor
 
 
 def _place(memory_id: int, offset: int) -> AllocationDetails:
