@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import TypeVar
 
@@ -28,8 +28,11 @@ class BinaryFile(ABC):
     Replacing the file by renaming another to its name is safe; :meth:`save` does just that.
     """
 
-    def __init__(self, source: Source | None = None) -> None:
+    def __init__(
+        self, source: Source | None = None, unknown_fields: Sequence[UnknownField] = ()
+    ) -> None:
         self._source = source
+        self._left_behind = list(unknown_fields)
 
     @property
     def path(self) -> str | None:
@@ -38,9 +41,12 @@ class BinaryFile(ABC):
 
     @property
     def unknown_fields(self) -> list[UnknownField]:
-        """Fields of a newer schema that reading passed over; decodes the whole file."""
+        """Fields of a newer schema that reading passed over; decodes the whole file.
+
+        A file that was built in memory has those of the files that it was made from.
+        """
         if self._source is None:
-            return []
+            return self._left_behind
         reader, root = self._pristine()
         load_all(root)
         return list(reader.unknown.values())

@@ -23,7 +23,7 @@ from pteron.files.segments import (
     refuse_overlaps,
 )
 from pteron.files.source import Source
-from pteron.flatbuf import Buffer, Reader, Table, encode
+from pteron.flatbuf import Buffer, Reader, Table, UnknownField, encode
 from pteron.schema.flat_tensor import IDENTIFIER, FlatTensor, NamedData
 
 
@@ -33,14 +33,19 @@ class PTDFile(BinaryFile):
     Args:
         named_data: blobs by key; equal ones are stored once.
         segment_alignment: bytes to which every blob is aligned.
+        unknown_fields: fields of a newer schema, of the file that this one is made from.
     """
 
     _header: Header
 
     def __init__(
-        self, named_data: Mapping[str, NamedBlob], *, segment_alignment: int = 128
+        self,
+        named_data: Mapping[str, NamedBlob],
+        *,
+        segment_alignment: int = 128,
+        unknown_fields: Sequence[UnknownField] = (),
     ) -> None:
-        super().__init__()
+        super().__init__(unknown_fields=unknown_fields)
         blobs = [as_bytes(blob.data) for blob in named_data.values()]
         first = first_equals(blobs)
         index_of = {original: index for index, original in enumerate(dict.fromkeys(first))}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pteron.flatbuf import Buffer
+from pteron.flatbuf import Buffer, UnknownField
 from pteron.schema.flat_tensor import TensorLayout
 from pteron.schema.program import Program
 
@@ -42,6 +42,8 @@ class Parts:
         constant_alignment: bytes to which constants and initial values are aligned.
         inline_constants: keep constants in the flatbuffer, as files did until 2024.
         inline_delegates: keep payloads in the flatbuffer.
+        unknown_fields: fields of a newer schema that taking a file apart left behind; what is made
+            of the parts can be saved only with ``drop_unknown``.
     """
 
     program: Program
@@ -53,3 +55,4 @@ class Parts:
     constant_alignment: int = 16
     inline_constants: bool = False
     inline_delegates: bool = False
+    unknown_fields: Sequence[UnknownField] = ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -23,7 +24,7 @@ from pteron.files.segments import (
     refuse_overlaps,
 )
 from pteron.files.source import Source
-from pteron.flatbuf import Buffer, Reader, Table, encode
+from pteron.flatbuf import Buffer, Reader, Table, UnknownField, encode
 from pteron.schema.program import IDENTIFIER, BackendDelegateInlineData, Program, Tensor
 from pteron.schema.program import Buffer as InlineConstant
 
@@ -55,8 +56,9 @@ class PTEFile(BinaryFile):
         constant_alignment: int = 16,
         inline_constants: bool = False,
         inline_delegates: bool = False,
+        unknown_fields: Sequence[UnknownField] = (),
     ) -> None:
-        super().__init__()
+        super().__init__(unknown_fields=unknown_fields)
         parts = Parts(
             program,
             constants,
@@ -129,7 +131,8 @@ class PTEFile(BinaryFile):
 
     def parts(self) -> Parts:
         """The program and its blobs apart, to be edited: ``PTEFile(**vars(parts))`` joins them."""
-        return take_apart(self.program, self.segments, self._base_alignment)
+        parts = take_apart(self.program, self.segments, self._base_alignment)
+        return replace(parts, unknown_fields=self.unknown_fields)
 
     def _blobs(self) -> Blobs:
         return Blobs(self.program, self.segments)
