@@ -1,14 +1,14 @@
-"""PyTorch model -> functional graph."""
+"""PyTorch model -> exported graph."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pteron.errors import LoweringError, UsageError
+from pteron.lowering.aliases import unified
 
 if TYPE_CHECKING:
-    from torch._ops import OpOverload
     from torch.export import ExportedProgram
     from torch.nn import Module
 
@@ -30,23 +30,11 @@ def export(
     if not isinstance(model, torch.nn.Module):
         raise UsageError(f"can lower an nn.Module or an ExportedProgram, not {type(model)}")
     try:
-        with torch.no_grad():
+        with torch.no_grad(), unified(model):
             return torch.export.export(
                 model, args, dict(kwargs or {}), dynamic_shapes=dynamic_shapes, strict=False
             )
+    except LoweringError:
+        raise
     except Exception as error:
         raise LoweringError(f"torch.export cannot export the model: {error}") from error
-
-
-def functional(program: ExportedProgram, keep: Callable[[OpOverload], bool]) -> ExportedProgram:
-    """Writes become values and mutation outputs; operators become core ATen ones.
-
-    ``keep`` says which operators are taken as they are, and so are not decomposed.
-    """
-    import torch
-
-    table = torch.export.default_decompositions()
-    for op in [op for op in table if keep(op)]:
-        table.pop(op)
-    with torch.no_grad():
-        return program.run_decompositions(table)

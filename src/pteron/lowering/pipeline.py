@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pteron.files import PTEFile
-from pteron.lowering import capture, partition, state
+from pteron.lowering import capture, decompose, partition, state
 from pteron.lowering.coreml import convert, payload, support
 from pteron.lowering.emit.kernels import has_portable_kernel
 from pteron.lowering.emit.method import ProgramData, emit, state_arena
@@ -63,7 +63,7 @@ def lower(
         progress.stage("export")
         exported = capture.export(model, tuple(example_inputs), example_kwargs, dynamic_shapes)
         progress.stage("decompose")
-        program = capture.functional(exported, support.takes if backend else has_portable_kernel)
+        program = decompose.functional(exported, support.takes if backend else has_portable_kernel)
         lowered = _Method("forward", program, backend, progress)
         lowered.plan(take_over_mutable_buffers, on_inexact)
         outer, delegates = lowered.build()
@@ -125,7 +125,7 @@ def _file(outers: Mapping[str, Outer], report: LoweringReport) -> PTEFile:
     file = PTEFile(
         program=Program(version=0, execution_plan=plans),
         constants=data.constants.content,
-        mutable_data=data.mutable_data.content,
+        mutable_data=data.mutable_data.content if len(data.mutable_data.content) > 1 else (),
         delegate_payloads=data.payloads.content[1:],
     )
     file.lowering_report = report

@@ -50,7 +50,7 @@ class _Carver:
         self.nodes = [node for node in program.graph.nodes if node in self.members]
         self.specs = {spec.arg.name: spec for spec in program.graph_signature.input_specs}
         self.state_names = _unique_identifiers(
-            [name for name in program.graph_signature.buffers_to_mutate.values() if name in states]
+            [name for name in mutations(program) if name in states]
         )
         self.constants: dict[str, Any] = {}
 
@@ -78,12 +78,8 @@ class _Carver:
     def _state_writes(self) -> dict[str, Node]:
         """State name -> the value it has at the end."""
         named = {node.name: node for node in self.program.graph.nodes}
-        mutations = self.program.graph_signature.buffers_to_mutate
-        return {
-            target: named[source]
-            for source, target in mutations.items()
-            if target in self.state_names
-        }
+        written = mutations(self.program).items()
+        return {name: named[final] for name, final in written if name in self.state_names}
 
     def _is_read_outside(self, node: Node) -> bool:
         results = self.program.graph_signature.output_specs
@@ -178,13 +174,22 @@ def _program(
     )
 
 
+def mutations(program: ExportedProgram) -> dict[str, str]:
+    """Buffer (or parameter) that the program writes -> name of the node with its last value."""
+    from torch.export.graph_signature import OutputKind
+
+    written = (OutputKind.BUFFER_MUTATION, OutputKind.PARAMETER_MUTATION)
+    specs = program.graph_signature.output_specs
+    return {str(spec.target): spec.arg.name for spec in specs if spec.kind in written}
+
+
 def is_constant(program: ExportedProgram, spec: InputSpec) -> bool:
     """Whether an input of the graph is a tensor that no call changes."""
     from torch.export.graph_signature import InputKind
 
     if spec.kind is InputKind.USER_INPUT:
         return False
-    return spec.target not in program.graph_signature.buffers_to_mutate.values()
+    return spec.target not in mutations(program)
 
 
 def tensor_of(program: ExportedProgram, name: str) -> Any:

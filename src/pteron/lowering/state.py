@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from pteron.errors import LoweringError, UsageError
-from pteron.lowering.region import tensor_of
+from pteron.lowering.region import mutations, tensor_of
 from pteron.lowering.source import op_name, source_line
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def survey(method: str, program: ExportedProgram) -> StatePlan:
         InputKind.CONSTANT_TENSOR: "constant",
     }
     nodes = {node.name: node for node in program.graph.nodes}
-    written = {target: name for name, target in program.graph_signature.buffers_to_mutate.items()}
+    written = mutations(program)
     plan: dict[str, BufferRecord] = {}
     for spec in program.graph_signature.input_specs:
         kind, name = kinds.get(spec.kind), str(spec.target)
@@ -194,7 +194,7 @@ def settle(plan: StatePlan, program: ExportedProgram, regions: list[set[Any]]) -
     """
     nodes = {node.name: node for node in program.graph.nodes}
     specs = {str(spec.target): spec for spec in program.graph_signature.input_specs}
-    written = {target: name for name, target in program.graph_signature.buffers_to_mutate.items()}
+    written = mutations(program)
     for record in plan.buffers.values():
         if record.owner is not None:
             continue

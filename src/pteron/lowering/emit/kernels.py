@@ -33,10 +33,13 @@ def _returns_a_view(op: OpOverload) -> bool:
 def out_variant(op: OpOverload) -> OpOverload | None:
     """The overload with the same inputs that writes its results into ``out`` arguments."""
     wanted = _inputs(op)
-    for name in op._overloadpacket.overloads():
-        candidate = getattr(op._overloadpacket, name)
-        if out_names(candidate) and _inputs(candidate) == wanted:
-            return candidate
+    candidates = [getattr(op._overloadpacket, name) for name in op._overloadpacket.overloads()]
+    candidates = [candidate for candidate in candidates if out_names(candidate)]
+    for lost in (set(), {"dtype", "layout", "device", "pin_memory"}):
+        for candidate in candidates:
+            given = _inputs(candidate)
+            if given <= wanted and {name for name, _ in wanted - given} <= lost:
+                return candidate
     return None
 
 
@@ -63,16 +66,9 @@ def has_portable_kernel(op: OpOverload) -> bool:
     return f"{name}.{variant._overloadname}" in PORTABLE
 
 
-def _inputs(op: OpOverload) -> list[tuple[str, str]]:
-    # Factory functions lose dtype, layout, device and pin_memory in their out-variants.
-    dropped = {"layout", "device", "pin_memory"}
-    if not any(argument.type.str() == "Tensor" for argument in op._schema.arguments[:1]):
-        dropped.add("dtype")
-    return [
-        (argument.name, argument.type.str())
-        for argument in op._schema.arguments
-        if not argument.is_out and argument.name not in dropped
-    ]
+def _inputs(op: OpOverload) -> set[tuple[str, str]]:
+    arguments = op._schema.arguments
+    return {(argument.name, argument.type.str()) for argument in arguments if not argument.is_out}
 
 
 def bind(op: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
