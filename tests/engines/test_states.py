@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 
 import numpy as np
 import pytest
@@ -175,3 +176,14 @@ def test_files_left_by_compile_give_the_same_numbers(tmp_path) -> None:
         arrays = [tensor.numpy() for tensor in step]
         one, other = (session.run("main", arrays) for session in sessions)
         np.testing.assert_array_equal(one[0], other[0])
+
+
+def test_a_session_outlives_the_compiled_model_it_came_from(tmp_path) -> None:
+    module, inputs = Attention().eval(), attention_steps()
+    source, options = convert(module, inputs[0]), EngineOptions()
+    ENGINE.compile(source, options, tmp_path)
+    session = ENGINE.load(source, options, tmp_path).new_session()
+    gc.collect()
+    arrays = [tensor.numpy() for tensor in inputs[0]]
+    (expected,) = compile_source(source).new_session().run("main", arrays)
+    np.testing.assert_array_equal(session.run("main", arrays)[0], expected)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,25 +15,13 @@ import numpy as np
 
 from pteron.engines.base import FunctionInfo
 from pteron.engines.openvino._import import ov
+from pteron.engines.openvino.function import CompiledFunction
 from pteron.engines.openvino.session import OpenVINOSession
 from pteron.engines.openvino.signature import from_json, to_json
 from pteron.errors import EngineError
 
 _MANIFEST = "functions.json"
 _FORMAT = 1
-
-
-@dataclass(frozen=True)
-class CompiledFunction:
-    """One function: its signature, OpenVINO's product and the properties it was made with.
-
-    An imported model reads its weights from ``memory``, which it does not keep alive itself.
-    """
-
-    info: FunctionInfo
-    model: Any
-    properties: Mapping[str, Any]
-    memory: Any = None
 
 
 class OpenVINOCompiledModel:
@@ -48,7 +35,7 @@ class OpenVINOCompiledModel:
         return {name: item.info for name, item in self._compiled.items()}
 
     def new_session(self) -> OpenVINOSession:
-        return OpenVINOSession(self.functions, self._compiled)
+        return OpenVINOSession(self._compiled)
 
 
 def save(compiled: list[CompiledFunction], directory: Path) -> None:

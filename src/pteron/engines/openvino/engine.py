@@ -12,7 +12,8 @@ from pteron.engines.description import function_names
 from pteron.engines.openvino import compiled, device
 from pteron.engines.openvino._import import ov
 from pteron.engines.openvino.build import build
-from pteron.engines.openvino.compiled import CompiledFunction, OpenVINOCompiledModel
+from pteron.engines.openvino.compiled import OpenVINOCompiledModel
+from pteron.engines.openvino.function import CompiledFunction
 from pteron.engines.openvino.precision import compile_properties
 from pteron.errors import EngineError
 from pteron.payloads.base import PayloadSource

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pteron.engines.base import FunctionInfo, ValueInfo
+from pteron.engines.openvino.function import CompiledFunction
 from pteron.engines.openvino.states import SharedStates
 from pteron.errors import EngineError, UsageError
-
-if TYPE_CHECKING:
-    from pteron.engines.openvino.compiled import CompiledFunction
 
 Array = NDArray[np.generic]
 
@@ -21,20 +19,17 @@ Array = NDArray[np.generic]
 class OpenVINOSession:
     """Runs functions one at a time; states go from one function to the next."""
 
-    def __init__(
-        self, functions: Mapping[str, FunctionInfo], compiled: Mapping[str, CompiledFunction]
-    ) -> None:
+    def __init__(self, functions: Mapping[str, CompiledFunction]) -> None:
         self._functions = functions
-        self._compiled = compiled
         self._requests: dict[str, Any] = {}
-        states = {info.name: info for f in functions.values() for info in f.states}
+        states = {s.name: s for function in functions.values() for s in function.info.states}
         self._states = SharedStates(states)
 
     def run(self, function: str, inputs: Sequence[Array]) -> list[Array]:
-        info = self._functions.get(function)
-        if info is None:
+        if function not in self._functions:
             known = ", ".join(self._functions)
             raise UsageError(f"there is no function '{function}'; the payload has: {known}")
+        info = self._functions[function].info
         _check(info, inputs)
         request = self._request(function)
         self._states.move_to(request)
@@ -55,7 +50,7 @@ class OpenVINOSession:
 
     def _request(self, function: str) -> Any:
         if function not in self._requests:
-            self._requests[function] = self._compiled[function].model.create_infer_request()
+            self._requests[function] = self._functions[function].model.create_infer_request()
         return self._requests[function]
 
 

@@ -8,11 +8,9 @@ import numpy as np
 
 from pteron.engines.openvino._import import opset
 from pteron.engines.openvino.declare import FlagList, Int, IntList, Ints, Tensor, TensorT
-from pteron.engines.openvino.graph import as_index, axis_of, i32, ints, rank, shape_of
+from pteron.engines.openvino.graph import as_index, axis_of, i32, i64, ints, rank, shape_of, size
 from pteron.engines.openvino.registry import mil_op
 from pteron.engines.openvino.values import Output
-
-_FAR = 2**31 - 1  # past the end of every axis
 
 
 @mil_op()
@@ -59,27 +57,58 @@ def slice_update(
     end_mask: FlagList | None = None,
     squeeze_mask: FlagList | None = None,
 ) -> Output:
-    count = rank(x)
-    if not count:
-        return update
-    step = stride or [1] * count
     squeezed = [axis for axis, flag in enumerate(squeeze_mask or []) if flag]
-    start, stop = as_index(begin), as_index(end)
     if squeezed:
         update = opset.unsqueeze(update, ints(squeezed)).output(0)
-        start = _from_front(x, start)
-        stop = _where(squeeze_mask, opset.add(start, i32(1)), stop)
-    start = _where(begin_mask, [0 if s > 0 else -1 for s in step], start)
-    stop = _where(end_mask, [_FAR if s > 0 else -_FAR for s in step], stop)
-    return opset.slice_scatter(x, update, start, stop, ints(step), ints(range(count)))
+    steps = stride or [1] * rank(x)
+    masked = begin_mask or [False] * rank(x)
+    partial = [a for a in range(rank(x)) if steps[a] != 1 or size(x, a) != size(update, a)]
+    places = {a: _places(x, update, begin, a, steps[a], masked[a]) for a in partial}
+    if not partial:
+        return update
+    if len(partial) == 1:
+        (axis,) = partial
+        return opset.scatter_update(x, places[axis], update, i64(axis))
+    return _scatter_flat(x, update, places)
+
+
+def _places(
+    x: Output, update: Output, begin: Output, axis: int, step: int, from_edge: bool
+) -> Output:
+    """Indices along an axis that an update goes to. How many there are, the update says, so that
+    ``end`` is not needed (OpenVINO's SliceScatter with a begin that is no constant is wrong)."""
+    if from_edge:
+        start = i32(0) if step > 0 else opset.subtract(_length(x, axis), i32(1))
+    else:
+        start = _from_front_at(x, as_index(begin), axis)
+    within = opset.range(i32(0), _length(update, axis), i32(1), "i32")
+    return opset.add(start, opset.multiply(within, i32(step))).output(0)
+
+
+def _scatter_flat(x: Output, update: Output, places: dict[int, Output]) -> Output:
+    """Write an update whose place is partial along several axes, through the flat tensor."""
+    flat: Output = i32(0)
+    for axis in range(rank(x)):
+        along = places.get(axis)
+        if along is None:
+            along = opset.range(i32(0), _length(x, axis), i32(1), "i32")
+        column = opset.reshape(along, ints([-1] + [1] * (rank(x) - 1 - axis)), False)
+        flat = opset.add(opset.multiply(flat, _length(x, axis)), column)
+    one_axis = ints([-1])
+    written = opset.scatter_update(
+        opset.reshape(x, one_axis, False),
+        opset.reshape(flat, one_axis, False),
+        opset.reshape(update, one_axis, False),
+        i64(0),
+    )
+    return opset.reshape(written, shape_of(x), False)
 
 
 @mil_op()
 def sliding_windows(x: Tensor, axis: Int, size: Int, stride: Int = 1) -> Output:
     where = axis_of(x, axis)
-    length = opset.gather(shape_of(x), ints([where]), ints([0]))
-    stop = opset.subtract(length, i32(size - 1))
-    starts = opset.range(i32(0), opset.squeeze(stop), i32(stride), "i32")
+    stop = opset.subtract(_length(x, where), i32(size - 1))
+    starts = opset.range(i32(0), stop, i32(stride), "i32")
     within = opset.constant(np.arange(size, dtype=np.int32))
     return opset.gather(x, opset.add(opset.unsqueeze(starts, ints([1])), within), ints([where]))
 
@@ -94,10 +123,11 @@ def _bits(mask: Sequence[bool] | None, count: int) -> list[int]:
     return [int(flag) for flag in mask or [False] * count]
 
 
-def _where(mask: Sequence[bool] | None, chosen: Sequence[int] | Output, other: Output) -> Output:
-    """``chosen`` on the axes of the mask, ``other`` elsewhere."""
-    if not mask or not any(mask):
-        return other
-    if isinstance(chosen, list):
-        chosen = opset.constant(np.array(chosen, dtype=np.int32))
-    return opset.select(opset.constant(np.array(mask)), chosen, other).output(0)
+def _length(x: Output, axis: int) -> Output:
+    return opset.gather(shape_of(x), i64(axis), i64(0))
+
+
+def _from_front_at(x: Output, begin: Output, axis: int) -> Output:
+    """``begin[axis]``, counted from the front."""
+    at = opset.gather(begin, i64(axis), i64(0))
+    return opset.select(opset.less(at, i32(0)), opset.add(at, _length(x, axis)), at)

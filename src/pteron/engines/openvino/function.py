@@ -1,0 +1,23 @@
+"""One function of a payload, compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pteron.engines.base import FunctionInfo
+
+
+@dataclass(frozen=True)
+class CompiledFunction:
+    """A function's signature, OpenVINO's product and the properties it was made with.
+
+    ``memory`` is what the product was imported from: OpenVINO uses weights there without keeping
+    it alive, so whoever may still call the product must hold on to this object.
+    """
+
+    info: FunctionInfo
+    model: Any
+    properties: Mapping[str, Any]
+    memory: Any = None
