@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from pteron.engines.base import FunctionInfo, ValueInfo
+from pteron.errors import UnsupportedError
 from pteron.payloads.coreml.metadata import MethodNames
 from pteron.payloads.coreml.package import CoreMLPackage
 from pteron.payloads.coreml.proto.features_pb2 import ArrayFeatureType, ImageFeatureType, SizeRange
@@ -89,3 +91,51 @@ def _image_bounds(image: ImageFeatureType) -> Bounds:
 
 def _size_range(sizes: SizeRange) -> tuple[int, int]:
     return (sizes.lowerBound, sizes.upperBound if sizes.upperBound > 0 else -1)
+
+
+_DTYPES = {
+    ArrayFeatureType.FLOAT16: "float16",
+    ArrayFeatureType.FLOAT32: "float32",
+    ArrayFeatureType.DOUBLE: "float64",
+    ArrayFeatureType.INT8: "int8",
+    ArrayFeatureType.INT32: "int32",
+}
+
+
+def described_functions(package: CoreMLPackage) -> list[FunctionInfo]:
+    """Signatures as the description alone has them, the default function first.
+
+    Raises UnsupportedError for a feature that is no array.
+    """
+    description = package.model.description
+    if not description.functions:
+        return [_function_info(package, "main", description)]
+    default = description.defaultFunctionName
+    ordered = sorted(description.functions, key=lambda f: f.name != default)
+    return [_function_info(package, f.name, f) for f in ordered]
+
+
+def _function_info(
+    package: CoreMLPackage, name: str, described: ModelDescription | FunctionDescription
+) -> FunctionInfo:
+    known = features(package, name)
+    inputs = {f.name: _value_info(f) for f in described.input}
+    outputs = {f.name: _value_info(f) for f in described.output}
+    return FunctionInfo(
+        name,
+        tuple(inputs[n] for n in known.inputs),
+        tuple(outputs[n] for n in known.outputs),
+        tuple(_value_info(f) for f in described.state),
+    )
+
+
+def _value_info(feature: FeatureDescription) -> ValueInfo:
+    kind = feature.type.WhichOneof("Type")
+    is_state = kind == "stateType"
+    array = feature.type.stateType.arrayType if is_state else feature.type.multiArrayType
+    if (not is_state and kind != "multiArrayType") or array.dataType not in _DTYPES:
+        raise UnsupportedError(f"feature '{feature.name}' is no array but {kind}")
+    bounds = _array_bounds(array)
+    sizes = bounds or tuple((size, size) for size in array.shape)
+    shape = tuple(low if low == high else None for low, high in sizes)
+    return ValueInfo(feature.name, _DTYPES[array.dataType], shape, bounds)

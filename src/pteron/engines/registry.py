@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import platform
 from importlib.metadata import EntryPoint, entry_points
 
 from pteron.engines.base import Engine
@@ -35,7 +35,7 @@ def select(backend_id: str, name: str | None = None) -> Engine:
         if name not in known:
             raise UsageError(f"there is no engine '{name}'; known: {', '.join(known)}")
         return _taking(backend_id, _make(known[name]))
-    preferred = "coreml" if sys.platform == "darwin" else "openvino"
+    preferred = "coreml" if platform.system() == "Darwin" else "openvino"
     order = [preferred, *(n for n in known if n not in _BUILT_IN)]
     for candidate in order:
         engine = _make(known[candidate])
