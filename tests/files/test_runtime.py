@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 import torch
 from executorch.runtime import Runtime
 from tests.files.programs import add_constant_program, add_program
@@ -20,8 +19,7 @@ def test_add() -> None:
     assert torch.equal(run(add_program().to_bytes(), X, 2 * X), 3 * X)
 
 
-@pytest.mark.parametrize("inline", [False, True])
-def test_add_constant(inline: bool) -> None:
+def test_add_constant() -> None:
     constant = np.array([1, 2, 3, 4], np.float32).tobytes()
-    file = add_constant_program([b"", constant], inline_constants=inline)
+    file = add_constant_program([b"", constant])
     assert torch.equal(run(file.to_bytes(), X), X + torch.tensor([[1.0, 2], [3, 4]]))

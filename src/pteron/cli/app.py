@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pteron.cli import inspect, lower, run
+from pteron.cli import check, inspect, lower, run
 
 app = typer.Typer(
     name="pteron",
@@ -46,6 +46,7 @@ def pteron(
     logging.getLogger("pteron").setLevel(level)
 
 
+app.command()(check.check)
 app.command()(inspect.inspect)
 app.command()(lower.lower)
 app.command()(run.run)

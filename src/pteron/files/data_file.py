@@ -102,6 +102,11 @@ class PTDFile(BinaryFile):
     def _reader(self) -> Reader:
         return Reader(self._view()[: self._header.flatbuffer_end])
 
+    @property
+    def segment_base(self) -> int:
+        """Byte from which segment offsets count; 0 where it is not in a file yet, or has none."""
+        return self._header.segment_base if self._source else 0
+
     def _pristine(self) -> tuple[Reader, FlatTensor]:
         reader = self._reader()
         return reader, read_flat_tensor(reader)

@@ -142,6 +142,11 @@ class PTEFile(BinaryFile):
     def _reader(self) -> Reader:
         return Reader(self._view()[: self._header.flatbuffer_end])
 
+    @property
+    def segment_base(self) -> int:
+        """Byte from which segment offsets count; 0 where it is not in a file yet, or has none."""
+        return self._header.segment_base if self._source else 0
+
     def _pristine(self) -> tuple[Reader, Program]:
         reader = self._reader()
         return reader, reader.root(Program)

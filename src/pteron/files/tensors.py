@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator
 
 from pteron.dtypes import itemsize
+from pteron.schema.bundled import Tensor as BundledTensor
+from pteron.schema.flat_tensor import TensorLayout
 from pteron.schema.program import Program, Tensor, TensorDataLocation
 
 
@@ -15,6 +17,11 @@ def byte_size(tensor: Tensor) -> int:
     Raises :class:`~pteron.errors.UnsupportedError` for a scalar type that the schema lacks.
     """
     return math.prod(tensor.sizes) * itemsize(tensor.scalar_type)
+
+
+def layout_byte_size(layout: TensorLayout | BundledTensor) -> int:
+    """Bytes of what a layout describes, for a known scalar type and sizes that are not negative."""
+    return math.prod(layout.sizes) * itemsize(layout.scalar_type)
 
 
 def is_external(tensor: Tensor) -> bool:

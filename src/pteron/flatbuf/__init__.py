@@ -25,7 +25,7 @@ from pteron.flatbuf.declare import (
     vector,
 )
 from pteron.flatbuf.reader import Reader, UnknownField
-from pteron.flatbuf.table import Table, clone, differ, load_all
+from pteron.flatbuf.table import Table, clone, decoding_errors, differ, load_all
 from pteron.flatbuf.writer import Encoded, encode
 
 __all__ = [
@@ -44,6 +44,7 @@ __all__ = [
     "UnknownField",
     "blob",
     "clone",
+    "decoding_errors",
     "differ",
     "encode",
     "load_all",

@@ -183,7 +183,9 @@ class Reader:
         if vtable < 0 or vtable + 4 > len(self.buffer):
             raise Fault("vtable is outside the buffer", vtable)
         (length,) = _U16(self.buffer, vtable)
-        if length < 4 or length % 2 or vtable + length > len(self.buffer):
+        if vtable + length > len(self.buffer):
+            raise Fault(f"vtable of {length} bytes runs past the end ({len(self.buffer)})", vtable)
+        if length < 4 or length % 2:
             raise Fault(f"vtable has the impossible length {length}", vtable)
         return struct.unpack_from(f"<{length // 2 - 2}H", self.buffer, vtable + 4)
 

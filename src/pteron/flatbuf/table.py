@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from pteron.errors import FormatError
 from pteron.flatbuf.declare import KEY, Declared, Union
 
 
@@ -87,13 +88,23 @@ def _clone_value(value: Any) -> Any:
     return value
 
 
-def load_all(table: Table) -> None:
-    """Decode everything below ``table``; raises :class:`~pteron.errors.FormatError`."""
+def decoding_errors(table: Table) -> Iterator[FormatError]:
+    """Every fault below ``table``: where one vector does not decode, the others are still tried."""
     for slot in slots_of(type(table)):
-        value = getattr(table, slot.name)
+        try:
+            value = getattr(table, slot.name)
+        except FormatError as fault:
+            yield fault
+            continue
         for item in value if isinstance(value, list) else (value,):
             if isinstance(item, Table):
-                load_all(item)
+                yield from decoding_errors(item)
+
+
+def load_all(table: Table) -> None:
+    """Decode everything below ``table``; raises :class:`~pteron.errors.FormatError`."""
+    for fault in decoding_errors(table):
+        raise fault
 
 
 def differ(one: Any, other: Any) -> bool:

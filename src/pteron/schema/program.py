@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
-from pteron.dtypes import ScalarType
+from pteron.dtypes import ScalarType as ScalarType
 from pteron.flatbuf import (
     BOOL,
     FLOAT64,

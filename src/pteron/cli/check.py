@@ -1,0 +1,66 @@
+"""``pteron check``: is a file sound, and what is wrong with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pteron.cli.output import JsonOption, print_json
+
+if TYPE_CHECKING:
+    from pteron.files.check import Finding
+
+_INVALID = 1
+
+
+def check(
+    file: Annotated[Path, typer.Argument(help="A .pte, .bpte or .ptd file.", show_default=False)],
+    json: JsonOption = False,
+) -> None:
+    """Look for everything that is wrong with a file: exit 0 if it is sound, 1 if it is not.
+
+    Warnings and notes do not make a file invalid.
+    """
+    from pteron.files.check import Severity
+
+    findings = _findings(file)
+    errors = sum(finding.severity is Severity.ERROR for finding in findings)
+    if json:
+        print_json({"valid": not errors, "findings": [_as_json(found) for found in findings]})
+    else:
+        _print(file, findings, errors)
+    if errors:
+        raise typer.Exit(_INVALID)
+
+
+def _findings(file: Path) -> list[Finding]:
+    import pteron
+    from pteron.errors import FormatError
+    from pteron.files.check import check as check_file
+    from pteron.files.check import unopenable
+
+    try:
+        with pteron.open(file) as opened:
+            return check_file(opened)
+    except FormatError as fault:
+        return [unopenable(fault)]
+
+
+def _as_json(finding: Finding) -> dict[str, str]:
+    return {
+        "severity": finding.severity.value,
+        "where": finding.where,
+        "message": finding.message,
+    }
+
+
+def _print(file: Path, findings: list[Finding], errors: int) -> None:
+    from pteron.cli.main import one_line
+
+    for finding in findings:
+        typer.echo(one_line(str(finding)))
+    others = len(findings) - errors
+    verdict = f"invalid: {errors} errors" if errors else "valid"
+    typer.echo(f"{file}: {verdict}" + (f", {others} warnings and notes" if others else ""))

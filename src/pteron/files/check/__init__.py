@@ -1,0 +1,77 @@
+"""Checks of what a file says, beyond that it can be decoded. One module per family of checks.
+
+A family is a function from a file to findings. It may assume that every table decodes, and nothing
+else: no index that a file gives is used before it is looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+
+from pteron.errors import PteronError
+from pteron.files.bundled_file import BundledFile
+from pteron.files.check.bundles import check_bundle
+from pteron.files.check.data import check_data
+from pteron.files.check.delegates import check_delegates
+from pteron.files.check.finding import Finding, Severity, error, warning
+from pteron.files.check.indices import check_indices
+from pteron.files.check.memory import check_memory
+from pteron.files.check.names import check_names
+from pteron.files.check.segments import check_segments
+from pteron.files.check.structure import check_structure, unopenable
+from pteron.files.check.tensors import check_tensors
+from pteron.files.check.versions import check_versions
+from pteron.files.data_file import PTDFile
+from pteron.files.program_file import PTEFile
+
+_MOST = 200
+"""Findings of one family that are listed; more add nothing but length."""
+
+_PROGRAM_FAMILIES: tuple[Callable[[PTEFile], Iterator[Finding]], ...] = (
+    check_versions,
+    check_names,
+    check_indices,
+    check_tensors,
+    check_memory,
+    check_segments,
+    check_delegates,
+)
+
+
+def check(file: PTEFile | PTDFile | BundledFile) -> list[Finding]:
+    """Everything that is wrong with a file, or worth knowing; an empty list for a sound one.
+
+    Where tables do not decode, those faults are all that is listed: nothing can be said of the
+    rest. At most 200 findings of each family are listed.
+    """
+    findings = _limited(check_structure, file)
+    if findings:
+        return findings
+    if isinstance(file, BundledFile):
+        return [*_limited(check_bundle, file), *_inside(file)]
+    if isinstance(file, PTDFile):
+        return _limited(check_data, file)
+    return [found for family in _PROGRAM_FAMILIES for found in _limited(family, file)]
+
+
+def _inside(bundle: BundledFile) -> list[Finding]:
+    """Findings about the program in a bundle, with paths that begin with ``program``."""
+    try:
+        found = check(bundle.pte)
+    except PteronError as failure:
+        return [error("program", str(failure))]
+    return [
+        Finding(f.severity, f"program.{f.where}" if f.where else "program", f.message)
+        for f in found
+    ]
+
+
+def _limited(family: Callable[..., Iterator[Finding]], file: object) -> list[Finding]:
+    findings = list(islice(family(file), _MOST + 1))
+    if len(findings) > _MOST:
+        findings[-1] = warning("", f"more than {_MOST} findings of this kind; others not shown")
+    return findings
+
+
+__all__ = ["Finding", "Severity", "check", "unopenable"]
