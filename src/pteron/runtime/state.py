@@ -16,6 +16,7 @@ import numpy as np
 
 from pteron.engines.base import Session, ValueInfo
 from pteron.errors import FileAccessError, FormatError, StateError
+from pteron.files.saving import write_atomically
 from pteron.runtime.arrays import Array, as_array
 
 IDENTITY_KEY = "pteron.identity"
@@ -109,14 +110,11 @@ class Snapshot:
     values: Mapping[str, Array]
 
     def save(self, path: str | Path) -> None:
-        """Write as .safetensors. Raises FileAccessError where the path cannot be written."""
-        from safetensors.numpy import save_file
+        """Write as .safetensors, whole or not at all. Raises FileAccessError where the path cannot be written."""
+        from safetensors.numpy import save
 
         arrays = {name: np.ascontiguousarray(value) for name, value in self.values.items()}
-        try:
-            save_file(arrays, path, metadata={IDENTITY_KEY: self.identity})
-        except OSError as error:
-            raise FileAccessError(f"{path}: cannot write the snapshot: {error}") from None
+        write_atomically(path, [save(arrays, metadata={IDENTITY_KEY: self.identity})])
 
     @classmethod
     def load(cls, path: str | Path) -> Snapshot:

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from pteron.errors import EngineError
+from pteron.runtime.kernels.constants import refuse_constant
 from pteron.runtime.kernels.dim_order import DIM_ORDER
 from pteron.runtime.kernels.prim import PRIM
 from pteron.runtime.kernels.tensors import to_array, to_tensor
@@ -47,6 +48,9 @@ def _register(namespace: str) -> None:
 def _call(name: str, operator: Any, arguments: list[Any], dynamic: Sequence[int]) -> Any:
     """Convert, run, convert back; a dynamic out tensor is resized within its planned memory."""
     schema = operator._schema.arguments
+    for argument, value in zip(schema, arguments, strict=False):
+        if argument.alias_info is not None and argument.alias_info.is_write:
+            refuse_constant(value, name)
     values = [to_tensor(value) for value in arguments[: len(schema)]]
     for position in dynamic:
         if position < len(schema) and schema[position].is_out:

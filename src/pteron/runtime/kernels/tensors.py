@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import warnings
+
 import numpy as np
 import torch
+
+# Constants are views of a file that is mapped for reading; kernels are kept from writing to them.
+warnings.filterwarnings("ignore", "The given NumPy array is not writable", UserWarning, __name__)
 
 # dtypes that NumPy has only through ml_dtypes: torch dtype, and the integer both can be viewed as
 _FOREIGN: dict[str, tuple[torch.dtype, Any]] = {
