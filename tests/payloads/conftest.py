@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,9 +16,10 @@ class Delegated:
     path: Path
     payloads: dict[str, bytes]
     named_data: dict[str, bytes] = field(default_factory=dict)
+    model: Any = None
 
 
-def decode(path: Path) -> Delegated:
+def decode_program(path: Path) -> Delegated:
     from executorch.exir._serialize._program import deserialize_pte_binary
 
     file = deserialize_pte_binary(path.read_bytes())
@@ -38,11 +40,11 @@ def lower(path: Path, partitioner, **methods) -> Delegated:
     from executorch.exir import to_edge_transform_and_lower
     from torch.export import export
 
-    programs = {name: export(module.eval(), inputs) for name, (module, inputs) in methods.items()}
+    programs = {name: export(module, inputs) for name, (module, inputs) in methods.items()}
     partitioners = {name: [partitioner()] for name in methods}
     manager = to_edge_transform_and_lower(programs, partitioner=partitioners)
     path.write_bytes(manager.to_executorch().buffer)
-    return decode(path)
+    return decode_program(path)
 
 
 def core_ml():
@@ -60,7 +62,8 @@ def two_layers():
     import torch
 
     torch.manual_seed(0)
-    return torch.nn.Sequential(torch.nn.Linear(32, 48), torch.nn.ReLU(), torch.nn.Linear(48, 16))
+    layers = torch.nn.Linear(32, 48), torch.nn.ReLU(), torch.nn.Linear(48, 16)
+    return torch.nn.Sequential(*layers).eval()
 
 
 def accumulator():
@@ -76,7 +79,7 @@ def accumulator():
             self.total.add_(x.to(torch.float16))
             return self.last(self.total.float())
 
-    return Accumulator()
+    return Accumulator().eval()
 
 
 @pytest.fixture(scope="session")
@@ -108,3 +111,40 @@ def multifunction_program(folder: Path) -> Delegated:
     model = two_layers()
     methods = {"decode": (model, (torch.zeros(1, 32),)), "prefill": (model, (torch.zeros(8, 32),))}
     return lower(folder / "multifunction.pte", core_ml, **methods)
+
+
+def quantised(model, inputs):
+    """The model with weights and activations quantised to 8 bits, per channel."""
+    from executorch.backends.xnnpack.quantizer.xnnpack_quantizer import (
+        XNNPACKQuantizer,
+        get_symmetric_quantization_config,
+    )
+    from torch.export import export
+    from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
+
+    quantizer = XNNPACKQuantizer().set_global(
+        get_symmetric_quantization_config(is_per_channel=True)
+    )
+    prepared = prepare_pt2e(export(model, inputs).module(), quantizer)
+    prepared(*inputs)
+    return convert_pt2e(prepared)
+
+
+@pytest.fixture(scope="session")
+def xnnpack_programs(folder: Path) -> dict[str, Delegated]:
+    """The same two layers for XNNPACK, in float32 and quantised; weights in named data."""
+    import torch
+    from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
+
+    model, inputs = two_layers(), (torch.ones(1, 32),)
+    plain = lower(folder / "xnn.pte", XnnpackPartitioner, forward=(model, inputs))
+    small = quantised(model, inputs)
+    narrow = lower(folder / "xnn8.pte", XnnpackPartitioner, forward=(small, inputs))
+    plain.model = narrow.model = model
+    return {"float": plain, "quantised": narrow}
+
+
+@pytest.fixture(scope="session")
+def decode():
+    """ExecuTorch's decoding of a program file."""
+    return decode_program

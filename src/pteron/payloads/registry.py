@@ -17,6 +17,7 @@ ENTRY_POINT_GROUP = "pteron.payloads"
 
 _BUILT_IN = {
     "CoreMLBackend": ("pteron.payloads.coreml.reader", "READER"),
+    "XnnpackBackend": ("pteron.payloads.xnnpack.reader", "READER"),
 }
 _registered: dict[str, PayloadReader] = {}
 

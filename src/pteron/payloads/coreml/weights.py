@@ -102,12 +102,13 @@ class WeightFile:
         """
         import numpy as np
 
-        from pteron.payloads.coreml.packed import unpack
+        from pteron.payloads.packed import unpack
 
         record = self.record(offset)
         data = self.data[record.offset : record.offset + record.size]
         if record.type.bits < 8:
-            return unpack(data, record.type, record.count)
+            signed = record.type.numpy == "int8"
+            return unpack(data, record.type.bits, record.count, signed=signed)
         return np.frombuffer(data, _numpy_dtype(record.type))
 
     def _fault(self, problem: str, offset: int) -> FormatError:

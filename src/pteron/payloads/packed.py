@@ -7,23 +7,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pteron.payloads.coreml.blob_types import BlobType
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def unpack(data: memoryview, kind: BlobType, count: int) -> NDArray[np.generic]:
-    """``count`` elements as a 1-D array of int8 (int4) or uint8 (the unsigned types)."""
-    group = math.lcm(kind.bits, 8) // 8  # bytes after which elements start on a byte again
-    shifts = np.arange(0, 8 * group, kind.bits)
+def unpack(data: memoryview, bits: int, count: int, *, signed: bool) -> NDArray[np.generic]:
+    """``count`` elements of ``bits`` bits as a 1-D array of int8 or uint8."""
+    group = math.lcm(bits, 8) // 8  # bytes after which elements start on a byte again
+    shifts = np.arange(0, 8 * group, bits)
     words = _words(np.frombuffer(data, np.uint8), group)
-    elements = (words[:, None] >> shifts.astype(words.dtype)) & ((1 << kind.bits) - 1)
+    elements = (words[:, None] >> shifts.astype(words.dtype)) & ((1 << bits) - 1)
     unsigned: NDArray[np.uint8] = elements.astype(np.uint8, copy=False).reshape(-1)[:count]
-    if kind.name != "int4":
+    if not signed:
         return unsigned
-    signed: NDArray[np.int8] = (unsigned.view(np.int8) << 4) >> 4  # the sign is carried down
-    return signed
+    spare = 8 - bits
+    extended: NDArray[np.int8] = (unsigned.view(np.int8) << spare) >> spare
+    return extended
 
 
 def _words(data: NDArray[np.uint8], group: int) -> NDArray[np.uint8] | NDArray[np.uint32]:

@@ -1,0 +1,1 @@
+"""Payloads of ``XnnpackBackend``: a graph in a FlatBuffer, and constants behind it or named."""
