@@ -110,7 +110,7 @@ class Snapshot:
     values: Mapping[str, Array]
 
     def save(self, path: str | Path) -> None:
-        """Write as .safetensors, whole or not at all. Raises FileAccessError where the path cannot be written."""
+        """Write as .safetensors, whole or not at all. Raises FileAccessError where it cannot."""
         from safetensors.numpy import save
 
         arrays = {name: np.ascontiguousarray(value) for name, value in self.values.items()}
