@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from functools import cache
 
 from pteron.engines.openvino._import import ov
+from pteron.engines.openvino.fingerprint import translator
 
 
 def version() -> str:
-    """OpenVINO's version with its build number."""
-    return str(ov.get_version())
+    """OpenVINO's version with its build number, and our translator's fingerprint."""
+    return f"{ov.get_version()}, translator {translator()}"
 
 
 @cache
