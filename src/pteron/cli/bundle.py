@@ -1,0 +1,74 @@
+"""``pteron bundle``: a program and its test cases in one file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pteron.cli.edited import FileArgument, OutputOption, open_program
+from pteron.cli.output import JsonOption, print_json
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pteron.edit import Case
+    from pteron.files import PTEFile
+
+
+def bundle(
+    file: FileArgument,
+    cases: Annotated[Path, typer.Argument(help="The test cases (.npz).", show_default=False)],
+    output: OutputOption,
+    method: Annotated[str, typer.Option(help="The method of keys that name none.")] = "forward",
+    run: Annotated[
+        bool, typer.Option("--run", help="Run the program for outputs that are not given.")
+    ] = False,
+    data: Annotated[
+        list[Path] | None, typer.Option(help="A .ptd file that --run needs; repeatable.")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Bundle a program with test cases, which are checked against its methods.
+
+    Keys of the .npz are METHOD/CASE/input/NAME and METHOD/CASE/output/NAME, such as
+    forward/0/input/x; CASE counts from 0, NAME is a name or a position. For a single case,
+    input/NAME, output/NAME or just NAME (an input) do. Outputs may be left out.
+    The program goes into the bundle byte for byte.
+    """
+    from pteron import edit
+    from pteron.edit.arrays import read_arrays
+
+    with open_program(file) as program:
+        found = edit.cases_from_arrays(read_arrays(cases), method)
+        bundled = edit.bundle(program, found)
+        if run:
+            _compute(program, found, data or [])
+            bundled = edit.bundle(program, found)
+        bundled.save(output)
+    counts = {name: len(suite) for name, suite in found.items()}
+    if json:
+        print_json({"output": str(output), "cases": counts})
+    else:
+        listed = ", ".join(f"{count} of {name}" for name, count in counts.items())
+        typer.echo(f"{output}: test cases: {listed}")
+
+
+def _compute(program: PTEFile, cases: Mapping[str, Sequence[Case]], data: Sequence[Path]) -> None:
+    """Fill in the outputs of cases that have none; every case begins with the first state."""
+    import numpy as np
+
+    import pteron
+    from pteron.edit.cases import in_order
+
+    with pteron.load(program, data=data) as module:
+        for name, suite in cases.items():
+            names = [info.name for info in program.methods[name].inputs]
+            for case in suite:
+                if case.outputs:
+                    continue
+                for state in module.state.values():
+                    state.reset()
+                outputs = module.method(name)(*in_order(case.inputs, names, name))
+                case.outputs = {str(i): np.asarray(value) for i, value in enumerate(outputs)}

@@ -1,0 +1,70 @@
+"""What every ``pteron edit`` command has in common: what it opens, writes and answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pteron.cli.output import print_json
+from pteron.errors import UnsupportedError
+
+if TYPE_CHECKING:
+    from pteron.files import PTDFile, PTEFile
+
+FileArgument = Annotated[Path, typer.Argument(help="A program (.pte).", show_default=False)]
+OutputOption = Annotated[
+    Path,
+    typer.Option("-o", "--output", help="The file to write; may be the input.", metavar="FILE"),
+]
+DropUnknownOption = Annotated[
+    bool, typer.Option("--drop-unknown", help="Lose fields of a newer schema, and say which.")
+]
+
+
+def open_program(path: Path) -> PTEFile:
+    """The program at ``path``. Raises UnsupportedError for another kind of file."""
+    import pteron
+
+    opened = pteron.open(path)
+    if isinstance(opened, pteron.PTEFile):
+        return opened
+    opened.close()
+    if isinstance(opened, pteron.BundledFile):
+        raise UnsupportedError(f"{path} is a bundle; take the program out with 'pteron unbundle'")
+    raise UnsupportedError(f"{path} holds data only, not a program")
+
+
+def open_data(path: Path) -> PTDFile:
+    """The data file at ``path``. Raises UnsupportedError for another kind of file."""
+    import pteron
+
+    opened = pteron.open(path)
+    if not isinstance(opened, pteron.PTDFile):
+        opened.close()
+        raise UnsupportedError(f"{path} is no data file (.ptd)")
+    return opened
+
+
+def write(
+    edited: PTEFile | PTDFile,
+    output: Path,
+    inputs: Iterable[Path],
+    *,
+    drop_unknown: bool,
+    json: bool,
+) -> None:
+    """Save an edited file and say how large it is, and what was dropped."""
+    dropped = [f"{table}.{name}" for table, name, _ in edited.unknown_fields]
+    before = sum(path.stat().st_size for path in inputs)
+    edited.save(output, drop_unknown=drop_unknown)
+    after = output.stat().st_size
+    if dropped:
+        typer.echo(f"dropped fields of a newer schema: {', '.join(dropped)}", err=True)
+    if json:
+        answer = {"output": str(output), "bytes": after, "input_bytes": before, "dropped": dropped}
+        print_json(answer)
+    else:
+        typer.echo(f"{output}: {after} bytes ({after - before:+})")
