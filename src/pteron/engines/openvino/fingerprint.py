@@ -1,4 +1,4 @@
-"""Which translator this is: part of the cache key, so that a changed one never serves old models."""
+"""Which translator this is: part of the cache key, so that a changed one serves no old models."""
 
 from __future__ import annotations
 
