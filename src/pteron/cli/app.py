@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pteron.cli import check, inspect, lower, run
+from pteron.cli import bundle, check, edit, inspect, lower, run, unbundle
 
 app = typer.Typer(
     name="pteron",
@@ -46,7 +46,10 @@ def pteron(
     logging.getLogger("pteron").setLevel(level)
 
 
+app.command()(bundle.bundle)
 app.command()(check.check)
 app.command()(inspect.inspect)
 app.command()(lower.lower)
 app.command()(run.run)
+app.command()(unbundle.unbundle)
+app.add_typer(edit.edit, name="edit")
