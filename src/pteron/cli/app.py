@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pteron.cli import bundle, check, edit, inspect, lower, run, unbundle
+from pteron.cli import bundle, check, edit, inspect, lower, run, size, unbundle
 
 app = typer.Typer(
     name="pteron",
@@ -51,5 +51,6 @@ app.command()(check.check)
 app.command()(inspect.inspect)
 app.command()(lower.lower)
 app.command()(run.run)
+app.command()(size.size)
 app.command()(unbundle.unbundle)
 app.add_typer(edit.edit, name="edit")

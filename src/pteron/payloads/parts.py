@@ -42,7 +42,9 @@ class Part:
             yield from child.walk()
 
 
-def fill(parts: Iterable[Part], start: int, end: int, name: str = "padding") -> tuple[Part, ...]:
+def fill(
+    parts: Iterable[Part], start: int, end: int, name: str = "padding", kind: str = "padding"
+) -> tuple[Part, ...]:
     """``parts`` in order of offset with every gap between ``start`` and ``end`` made a part.
 
     Parts of no size are left out. A part that begins before the one ahead of it ends cannot be
@@ -54,9 +56,9 @@ def fill(parts: Iterable[Part], start: int, end: int, name: str = "padding") -> 
         if part.size == 0 or part.offset < position or part.offset + part.size > end:
             continue
         if part.offset > position:
-            result.append(Part(name, "padding", position, part.offset - position))
+            result.append(Part(name, kind, position, part.offset - position))
         result.append(part)
         position = part.offset + part.size
     if position < end:
-        result.append(Part(name, "padding", position, end - position))
+        result.append(Part(name, kind, position, end - position))
     return tuple(result)

@@ -1,0 +1,72 @@
+"""``pteron size``: what makes a file big."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pteron.cli.output import JsonOption, print_json
+
+if TYPE_CHECKING:
+    from pteron.payloads import Part
+
+
+def size(
+    file: Annotated[Path, typer.Argument(help="A .pte, .bpte or .ptd file.", show_default=False)],
+    depth: Annotated[
+        int | None, typer.Option(min=0, help="Levels to show below the file; all if not given.")
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Show every part, not only the largest of each.")
+    ] = False,
+    json: JsonOption = False,
+) -> None:
+    """Show what makes a file big, down to single weights inside payloads.
+
+    The sizes below a part add up to its own exactly; padding and headers are parts, too.
+    """
+    import pteron
+    from pteron.files.size import size_tree
+
+    with pteron.open(file) as opened:
+        tree = size_tree(opened)
+    if json:
+        print_json(_plain(tree, depth))
+    else:
+        _print(file, tree, depth, everything)
+
+
+def _plain(part: Part, depth: int | None) -> dict[str, Any]:
+    below = None if depth is None else depth - 1
+    children = [_plain(child, below) for child in part.children] if depth != 0 else []
+    return {
+        "name": part.name,
+        "kind": part.kind,
+        "offset": part.offset,
+        "bytes": part.size,
+        "dtype": part.dtype or None,
+        "shape": None if part.shape is None else list(part.shape),
+        "note": part.note or None,
+        "children": children,
+    }
+
+
+def _print(file: Path, tree: Part, depth: int | None, everything: bool) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from pteron.cli.main import one_line
+    from pteron.files.size.rows import FOLD, rows
+
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for justify in ("right", "right", "left", "left", "left"):
+        table.add_column(justify=justify, overflow="fold")
+    for row in rows(tree, depth, None if everything else FOLD):
+        share = f"{row.size / tree.size:.1%}"
+        name = "  " * row.level + one_line(row.name if row.level else str(file))
+        cells = (f"{row.size:,}", share, name, row.type, one_line(row.note))
+        table.add_row(*map(Text, cells), style="bold" if row.level < 1 else None)
+    Console(highlight=False).print(table)
