@@ -13,6 +13,7 @@ from pteron.errors import PteronError
 
 if TYPE_CHECKING:
     from pteron import cache as cache
+    from pteron import edit as edit
     from pteron.files import BundledFile as BundledFile
     from pteron.files import PTDFile as PTDFile
     from pteron.files import PTEFile as PTEFile
@@ -33,7 +34,7 @@ _HOMES: dict[str, str] = {
     "lower": "pteron.lowering",
     "open": "pteron.files",
 }
-_ROOMS = ("cache",)
+_ROOMS = ("cache", "edit")
 
 __all__ = ["PteronError", "__version__", *_HOMES, *_ROOMS]
 
