@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
-from pteron.cache.layout import Layout
+from pteron.cache.layout import Layout, identifier_of
 from pteron.cache.manifest import Manifest
 from pteron.cache.reader import (
     BrokenEntryError,
@@ -58,6 +59,14 @@ def _listed(layout: Layout, identifier: str) -> Listed | None:
     if read_pointer(layout, identifier) == generation:
         return Listed(identifier, generation, used, None)
     return _listed(layout, identifier)
+
+
+def is_published(layout: Layout, generation: str) -> bool:
+    """Whether an entry names this generation."""
+    identifier = identifier_of(generation)
+    with suppress(BrokenEntryError):
+        return identifier is not None and read_pointer(layout, identifier) == generation
+    return False
 
 
 def orphans(layout: Layout, published: set[str]) -> list[str]:

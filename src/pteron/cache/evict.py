@@ -13,6 +13,7 @@ from pteron.cache.generations import Claim, claim
 from pteron.cache.layout import Layout
 from pteron.cache.reader import BrokenEntryError, last_used, read_pointer
 from pteron.cache.sweep import claim_orphans
+from pteron.cache.temporary import announced_work
 from pteron.cache.tree import remove_tree
 from pteron.cache.usage import Candidate, Usage
 
@@ -57,11 +58,12 @@ def make_room(
 
 def evict(layout: Layout, limits: Limits) -> int:
     """Evict until the limits hold, as far as no live process holds entries; tells how many."""
-    with locks.exclusive(layout.lock, keep=True):
-        usages.write(layout, None)
-        claims = make_room(layout, limits)
-    for claimed in claims:
-        claimed.delete()
+    with announced_work(layout):
+        with locks.exclusive(layout.lock, keep=True):
+            usages.write(layout, None)
+            claims = make_room(layout, limits)
+        for claimed in claims:
+            claimed.delete()
     return len(claims)
 
 

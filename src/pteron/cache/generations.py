@@ -51,9 +51,10 @@ def claim(layout: Layout, generation: str) -> Claim | None:
     return Claim(layout, generation, lock)
 
 
-def delete_unheld(layout: Layout, generation: str) -> bool:
-    """Delete a generation unless a live process holds it; a sweep deletes it later then."""
+def delete_unheld(layout: Layout, generation: str) -> None:
+    """Delete a generation that is not published, or have a later sweep do it if it is held."""
     claimed = claim(layout, generation)
     if claimed:
         claimed.delete()
-    return claimed is not None
+    else:
+        layout.orphan_mark(generation).touch(mode=0o600)

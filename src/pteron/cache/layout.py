@@ -8,6 +8,7 @@
     entries/IDENTIFIER     names the generation that is the entry: the one file that publishes it
     models/GENERATION/     manifest.json, and the compiled files in model/; never changed
     temp/NAME/             work in progress; temp/NAME.lock is locked while its owner lives
+    temp/GENERATION.orphan a generation to delete once nobody holds it
     compiling/IDENTIFIER   locked while a process compiles that entry
     usage.json             bytes held by entries, so that a store need not count them
     statistics.json        hits, misses and so on, over all processes
@@ -22,6 +23,9 @@ from __future__ import annotations
 import re
 import secrets
 from pathlib import Path
+
+ORPHAN = ".orphan"
+"""Ending of an orphan mark's name; the rest is the generation."""
 
 _GENERATION = re.compile(r"([A-Za-z0-9][A-Za-z0-9_-]*)\.[0-9a-f]{16}", re.ASCII)
 
@@ -56,6 +60,10 @@ class Layout:
     def generation(self, name: str) -> Path:
         """Directory of one generation of an entry."""
         return self.models / name
+
+    def orphan_mark(self, generation: str) -> Path:
+        """Tells sweeps to delete a generation that was held when it should have been deleted."""
+        return self.temp / f"{generation}{ORPHAN}"
 
 
 def new_generation(identifier: str) -> str:

@@ -15,6 +15,7 @@ from pteron.cache.generations import delete_unheld
 from pteron.cache.layout import Layout, new_generation
 from pteron.cache.manifest import Manifest, describe
 from pteron.cache.reader import Found, read_manifest, read_pointer
+from pteron.cache.temporary import announced_work
 from pteron.cache.tree import copy_files, remove_tree
 from pteron.errors import CacheError
 
@@ -96,17 +97,18 @@ def unpublish(
     ``only_if`` is asked with the entry's generation (None if its pointer is broken), and may
     refuse.
     """
-    with locks.exclusive(layout.lock, keep=True):
-        path = layout.entries / identifier
-        old = _current(layout, identifier)
-        if not os.path.lexists(path) or not only_if(old):
-            return False
-        size = _size_of(layout, old) if old else None
-        remove_tree(path)
-        usages.add(layout, None if size is None else -size)
-    durable.sync(layout.entries)
-    if old:
-        delete_unheld(layout, old)
+    with announced_work(layout):
+        with locks.exclusive(layout.lock, keep=True):
+            path = layout.entries / identifier
+            old = _current(layout, identifier)
+            if not os.path.lexists(path) or not only_if(old):
+                return False
+            size = _size_of(layout, old) if old else None
+            remove_tree(path)
+            usages.add(layout, None if size is None else -size)
+        durable.sync(layout.entries)
+        if old:
+            delete_unheld(layout, old)
     return True
 
 

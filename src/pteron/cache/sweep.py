@@ -9,9 +9,10 @@ from pathlib import Path
 
 from pteron.cache import durable, locks
 from pteron.cache import usage as usages
-from pteron.cache.catalogue import entries, orphans
+from pteron.cache.catalogue import entries, is_published, orphans
 from pteron.cache.generations import Claim, claim
-from pteron.cache.layout import Layout
+from pteron.cache.layout import ORPHAN, Layout
+from pteron.cache.temporary import announced_work
 from pteron.cache.tree import remove_tree
 
 _SURELY_DEAD_WITHOUT_LOCKS = 7 * 86400.0
@@ -23,28 +24,50 @@ def sweep(layout: Layout, *, thoroughly: bool = False) -> int:
     Work that was cut short shows in ``temp/`` or ``compiling/``. Only then, or if asked to be
     thorough, are the entries searched for generations that nothing names any more.
     """
-    removed = sum(locks.remove_if_free(path) for path in list(layout.compiling.iterdir()))
-    removed += sum(_sweep_one(layout, path) for path in list(layout.temp.iterdir()))
-    if not removed and not thoroughly:
+    waiting = [*layout.compiling.iterdir()]
+    working = [*layout.temp.iterdir()]
+    if not waiting and not working and not thoroughly:
         return 0
+    with announced_work(layout):  # first of all: a death from here on must show as well
+        removed = sum(locks.remove_if_free(path) for path in waiting)
+        removed += sum(_sweep_one(layout, path) for path in working)
+        if removed or thoroughly:
+            removed += _sweep_orphans(layout)
+    return removed
+
+
+def _retry(layout: Layout, mark: Path) -> None:
+    """Delete a generation that was held earlier, if it is not now."""
+    generation = mark.name.removesuffix(ORPHAN)
+    with locks.exclusive(layout.lock, keep=True):
+        published = is_published(layout, generation)
+        claimed = None if published else claim(layout, generation)
+    if claimed:
+        claimed.delete()
+    if claimed or published:
+        mark.unlink(missing_ok=True)
+
+
+def _sweep_orphans(layout: Layout) -> int:
     with locks.exclusive(layout.lock, keep=True):
         claims = claim_orphans(layout, {listed.generation for listed in entries(layout)})
         usages.write(layout, None)
     for claimed in claims:
         claimed.delete()
-    return removed + len(claims)
+    return len(claims)
 
 
 def purge(layout: Layout) -> None:
     """Remove every entry; the files of one that is held go with a sweep thereafter."""
-    with locks.exclusive(layout.lock, keep=True):
-        for path in list(layout.entries.iterdir()):
-            remove_tree(path)
-        usages.write(layout, None)
-        claims = claim_orphans(layout, published=set())
-    durable.sync(layout.entries)
-    for claimed in claims:
-        claimed.delete()
+    with announced_work(layout):
+        with locks.exclusive(layout.lock, keep=True):
+            for path in list(layout.entries.iterdir()):
+                remove_tree(path)
+            usages.write(layout, None)
+            claims = claim_orphans(layout, published=set())
+        durable.sync(layout.entries)
+        for claimed in claims:
+            claimed.delete()
     sweep(layout)
 
 
@@ -53,10 +76,20 @@ def claim_orphans(layout: Layout, published: set[str]) -> list[Claim]:
 
     Whoever is about to publish one holds it already, and publishes it under the same lock.
     """
-    return [c for name in orphans(layout, published) if (c := claim(layout, name))]
+    claims = []
+    for generation in orphans(layout, published):
+        claimed = claim(layout, generation)
+        if claimed:
+            claims.append(claimed)
+        else:
+            layout.orphan_mark(generation).touch(mode=0o600)
+    return claims
 
 
 def _sweep_one(layout: Layout, path: Path) -> bool:
+    if path.name.endswith(ORPHAN):
+        _retry(layout, path)
+        return False
     if path.suffix != ".lock":
         # The lock file is made before its directory and removed after it.
         if path.with_suffix(".lock").exists():
