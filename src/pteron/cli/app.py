@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pteron.cli import bundle, check, edit, inspect, lower, run, size, unbundle
+from pteron.cli import bundle, check, edit, inspect, lower, run, size, unbundle, verify
 
 app = typer.Typer(
     name="pteron",
@@ -53,4 +53,5 @@ app.command()(lower.lower)
 app.command()(run.run)
 app.command()(size.size)
 app.command()(unbundle.unbundle)
+app.command()(verify.verify)
 app.add_typer(edit.edit, name="edit")

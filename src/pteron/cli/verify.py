@@ -1,0 +1,96 @@
+"""``pteron verify``: do a bundled program's test cases give what they should?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pteron.cli.output import JsonOption, print_json
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pteron.runtime.verify import Comparison, Tolerance
+
+_FAILED = 1
+
+
+def verify(
+    file: Annotated[Path, typer.Argument(help="A bundled program (.bpte).", show_default=False)],
+    tolerance: Annotated[
+        list[str] | None,
+        typer.Option(help="DTYPE=RTOL,ATOL, e.g. float16=1e-2,1e-3; repeatable.", metavar="T"),
+    ] = None,
+    data: Annotated[
+        list[Path] | None, typer.Option(help="A .ptd file the program needs; repeatable.")
+    ] = None,
+    engine: Annotated[str | None, typer.Option(help="openvino or coreml.")] = None,
+    precision: Annotated[str, typer.Option(help="model, f32 or fast.")] = "model",
+    json: JsonOption = False,
+) -> None:
+    """Run every bundled case and compare the outputs: exit 0 if all are near enough, else 1.
+
+    Each case starts from the state's first values. Tolerances go by the output's dtype; integers
+    and booleans must be equal.
+    """
+    import pteron
+    from pteron.errors import UsageError
+    from pteron.files import BundledFile
+    from pteron.runtime.verify import TOLERANCES
+    from pteron.runtime.verify import verify as run_cases
+
+    allowed = dict(TOLERANCES) | dict(map(_parse, tolerance or ()))
+    with pteron.open(file) as bundle:
+        if not isinstance(bundle, BundledFile):
+            raise UsageError(f"{file} is no bundled program; pteron bundle makes one")
+        module = pteron.load(bundle, data=data or (), engine=engine, precision=precision)
+        results = list(run_cases(bundle, module, allowed))
+    if json:
+        print_json([_as_json(result) for result in results])
+    else:
+        _show(results)
+    if not all(result.passed for result in results):
+        raise typer.Exit(_FAILED)
+
+
+def _parse(text: str) -> tuple[str, Tolerance]:
+    from pteron.errors import UsageError
+    from pteron.runtime.verify import Tolerance
+
+    dtype, _, numbers = text.partition("=")
+    try:
+        rtol, atol = map(float, numbers.split(","))
+    except ValueError:
+        raise UsageError(f"--tolerance takes DTYPE=RTOL,ATOL, not {text!r}") from None
+    return dtype, Tolerance(rtol, atol)
+
+
+def _as_json(result: Comparison) -> dict[str, Any]:
+    """As plain data; JSON has no infinity, so an unbounded difference is null."""
+    from dataclasses import asdict
+    from math import isfinite
+
+    plain = asdict(result)
+    return plain if isfinite(result.largest) else plain | {"largest": None}
+
+
+def _show(results: Sequence[Comparison]) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for column in ("method", "case", "output", "largest difference", "allowed", ""):
+        table.add_column(column)
+    for r in results:
+        allowed = f"{r.tolerance.atol:g} + {r.tolerance.rtol:g} |x|"
+        verdict = "[green]ok[/green]" if r.passed else f"[red]differs[/red] {escape(r.note)}"
+        table.add_row(
+            escape(r.method), str(r.case), escape(r.output), f"{r.largest:.3g}", allowed, verdict
+        )
+    console = Console(highlight=False)
+    console.print(table)
+    failed = sum(not result.passed for result in results)
+    console.print(f"{len(results)} outputs compared, {failed} differ")
