@@ -98,7 +98,8 @@ def compare(
     with np.errstate(invalid="ignore"):
         difference = np.abs(a - b)
         same = (a == b) | (np.isnan(a) & np.isnan(b))
-        passed = same | (difference <= tolerance.atol + tolerance.rtol * np.abs(b))
+        near = difference <= tolerance.atol + tolerance.rtol * np.abs(b)
+        passed = same | (near & np.isfinite(b))
     largest = float(np.max(np.where(same, 0, difference), initial=0))
     return Comparison(method, case, name, bool(passed.all()), largest, tolerance)
 
