@@ -10,6 +10,8 @@ import torch
 import pteron
 from pteron.lowering import lower
 
+from .reference import ExecuTorchProgram
+
 
 @pytest.fixture(scope="module")
 def model(silero_example, silero_jit):
@@ -94,13 +96,11 @@ def test_without_take_over_there_is_no_state_in_the_payload(model):
 
 
 def test_runs_in_executorch_without_a_delegate(model):
-    from executorch.runtime import Runtime
-
     file = lower(model, (torch.zeros(1, 512),), backend=None)
-    method = Runtime.get().load_program(file.to_bytes()).load_method("forward")
+    program = ExecuTorchProgram(file)
     for buffer in (model.h, model.c, model.context):
         buffer.zero_()
     with torch.no_grad():
         for _ in range(10):
             chunk = torch.randn(1, 512) * 0.1
-            torch.testing.assert_close(method.execute([chunk])[0], model(chunk))
+            torch.testing.assert_close(program.run(chunk)[0], model(chunk))

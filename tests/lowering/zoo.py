@@ -341,11 +341,28 @@ class IndexPutAccumulate(OneBuffer):
 class AdvancedIndexAssign(OneBuffer):
     @staticmethod
     def inputs(generator: torch.Generator, step: int) -> tuple[Any, ...]:
-        return torch.randn(3, generator=generator), torch.tensor(step % 2)
+        return torch.randn(1, 3, generator=generator), torch.tensor([step % 2])
 
     def forward(self, x: Tensor, row: Tensor) -> Tensor:
         self.b[row] = x
         return self.b.sum(0)
+
+
+@case
+class AssignedView(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("a", torch.zeros(3, 3))
+        self.register_buffer("b", torch.eye(3))
+
+    @staticmethod
+    def inputs(generator: torch.Generator, step: int) -> tuple[Any, ...]:
+        return (torch.randn(3, 3, generator=generator),)
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = self.a @ x
+        self.a, self.b = self.b.t(), self.a + x
+        return y
 
 
 @case

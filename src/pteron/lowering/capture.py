@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pteron.errors import LoweringError, UsageError
 from pteron.lowering.aliases import unified
+from pteron.lowering.rebinding import written_back
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
@@ -30,7 +31,7 @@ def export(
     if not isinstance(model, torch.nn.Module):
         raise UsageError(f"can lower an nn.Module or an ExportedProgram, not {type(model)}")
     try:
-        with torch.no_grad(), unified(model):
+        with torch.no_grad(), unified(model), written_back(model):
             return torch.export.export(
                 model, args, dict(kwargs or {}), dynamic_shapes=dynamic_shapes, strict=False
             )

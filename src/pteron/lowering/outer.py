@@ -92,6 +92,7 @@ class _Outliner:
             out_spec=self.program.call_spec.out_spec,
         )
         self._placeholders(outer)
+        self._subgraphs()
         for unit in self._in_order():
             if isinstance(unit, int):
                 self._call(*self.regions[unit])
@@ -120,6 +121,12 @@ class _Outliner:
             target = str(spec.target)
             outer.tensors[target] = tensor_of(self.program, target)
             (outer.constants if is_constant(self.program, spec) else outer.state)[copy] = target
+
+    def _subgraphs(self) -> None:
+        for node in self.program.graph.nodes:
+            if node.op == "get_attr":
+                copy = self.copies[node] = self.graph.node_copy(node, self.copies.__getitem__)
+                copy.meta["module"] = getattr(self.program.graph_module, node.target)
 
     def _in_order(self) -> list[Node | int]:
         """Operations and regions (by index), each after what it needs, else as in the graph."""

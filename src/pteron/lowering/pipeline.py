@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from pteron.files import PTEFile
 from pteron.lowering import capture, decompose, partition, state
 from pteron.lowering.coreml import convert, payload, support
+from pteron.lowering.emit.builder import ProgramData
 from pteron.lowering.emit.kernels import has_portable_kernel
-from pteron.lowering.emit.method import ProgramData, emit, state_arena
+from pteron.lowering.emit.method import emit, state_arena
 from pteron.lowering.options import CoreML
 from pteron.lowering.outer import Delegate, Outer, outline
 from pteron.lowering.progress import NoProgress, Progress

@@ -1,0 +1,144 @@
+"""An ExecutionPlan in the making: values, instructions, and how long each value is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pteron.lowering import memory
+from pteron.lowering.emit.blobs import Blobs
+from pteron.lowering.emit.tensors import content, describe, nbytes
+from pteron.lowering.emit.values import Values
+from pteron.schema.program import (
+    AllocationDetails,
+    BackendDelegate,
+    BackendDelegateDataReference,
+    CompileSpec,
+    DataLocation,
+    DelegateCall,
+    ExtraTensorInfo,
+    Instruction,
+    JumpFalseCall,
+    KernelCall,
+    Operator,
+    Tensor,
+)
+
+SCRATCH, STATE = 1, 2
+"""Memory ids: values of one call; buffers that outlive calls, at the same place in every method."""
+
+
+class ProgramData:
+    """What the methods of one file share: constants, first values, payloads, places of state."""
+
+    def __init__(self, state: memory.Arena[str]) -> None:
+        self.constants = Blobs()
+        self.mutable_data = Blobs()
+        self.payloads = Blobs()
+        self.state = state
+
+
+class Builder:
+    """Appends values and instructions; every instruction's operands stay alive until it."""
+
+    def __init__(self, data: ProgramData) -> None:
+        self.data = data
+        self.values = Values()
+        self.instructions: list[Instruction] = []
+        self.delegates: list[BackendDelegate] = []
+        self._operators: dict[tuple[str, str], int] = {}
+        self._scratch: dict[int, memory.Lifetime] = {}
+
+    @property
+    def operators(self) -> list[Operator]:
+        """The operators that kernel calls use, in the order of their indices."""
+        return [Operator(name=name, overload=overload) for name, overload in self._operators]
+
+    # Values
+
+    def constant(self, tensor: Any) -> int:
+        """A tensor that never changes."""
+        record = describe(tensor)
+        record.data_buffer_idx = self.data.constants.add(content(tensor))
+        return self.values.add(record)
+
+    def state(self, name: str, tensor: Any) -> int:
+        """A buffer that the program owns; its first value is stored unless it is zero."""
+        record = describe(tensor)
+        record.allocation_info = _place(STATE, self.data.state.offsets[name])
+        record.extra_tensor_info = ExtraTensorInfo(fully_qualified_name=name)
+        first = content(tensor)
+        if any(first):
+            record.data_buffer_idx = self.data.mutable_data.add(first)
+        return self.values.add(record)
+
+    def scratch(self, like: Any, name: str | None = None) -> int:
+        """A value of this call, shaped like a (fake) tensor."""
+        record = describe(like)
+        if name is not None:
+            record.extra_tensor_info = ExtraTensorInfo(fully_qualified_name=name)
+        index = self.values.add(record)
+        now = len(self.instructions)
+        self._scratch[index] = memory.Lifetime(nbytes(record), now, now)
+        return index
+
+    def keep(self, indices: Iterable[int]) -> None:
+        """Values that are needed here."""
+        now = len(self.instructions)
+        for index in indices:
+            if index in self._scratch:
+                life = self._scratch[index]
+                self._scratch[index] = memory.Lifetime(life.size, life.first, now)
+
+    def allocate(self) -> int:
+        """Give every scratch value its place; returns the bytes of all."""
+        arena = memory.plan(self._scratch)
+        for index, offset in arena.offsets.items():
+            record = self.values.table[index].val
+            assert isinstance(record, Tensor)
+            record.allocation_info = _place(SCRATCH, offset)
+        return arena.size
+
+    # Instructions
+
+    def kernel(self, name: str, overload: str, args: list[int]) -> None:
+        """Call an operator; ``args`` are its arguments, then its results once more."""
+        self.keep(args)
+        op = self._operators.setdefault((name, overload), len(self._operators))
+        self.instructions.append(Instruction(instr_args=KernelCall(op_index=op, args=args)))
+
+    def delegate(
+        self, backend_id: str, payload: bytes, specs: Mapping[str, bytes], args: list[int]
+    ) -> None:
+        """Call a delegate; ``args`` are its inputs, then its outputs."""
+        self.keep(args)
+        self.delegates.append(
+            BackendDelegate(
+                id=backend_id,
+                processed=BackendDelegateDataReference(
+                    location=DataLocation.INLINE, index=self.data.payloads.add(payload) - 1
+                ),
+                compile_specs=[CompileSpec(key=key, value=value) for key, value in specs.items()],
+            )
+        )
+        call = DelegateCall(delegate_index=len(self.delegates) - 1, args=args)
+        self.instructions.append(Instruction(instr_args=call))
+
+    def jump_unless(self, condition: int) -> JumpFalseCall:
+        """Jump if a value is false; :meth:`land` says where to."""
+        self.keep([condition])
+        jump = JumpFalseCall(cond_value_index=condition)
+        self.instructions.append(Instruction(instr_args=jump))
+        return jump
+
+    def land(self, jump: JumpFalseCall) -> None:
+        """The next instruction is where ``jump`` goes."""
+        jump.destination_instruction = len(self.instructions)
+
+
+def _place(memory_id: int, offset: int) -> AllocationDetails:
+    return AllocationDetails(
+        memory_id=memory_id,
+        memory_offset_low=offset & 0xFFFFFFFF,
+        memory_offset_high=offset >> 32,
+    )

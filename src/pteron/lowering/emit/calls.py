@@ -1,0 +1,202 @@
+"""Each call in a method's graph -> instructions."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from pteron.errors import LoweringError
+from pteron.lowering.emit import kernels
+from pteron.lowering.emit.builder import Builder
+from pteron.lowering.outer import Delegate
+from pteron.lowering.source import describe as describe_node
+
+if TYPE_CHECKING:
+    from torch._ops import OpOverload
+    from torch.fx import Graph, Node
+
+
+class Calls:
+    """Translates graphs node by node; ``index`` is where each node's value is in the plan."""
+
+    def __init__(self, builder: Builder) -> None:
+        self.builder = builder
+        self.index: dict[Node, int | list[int]] = {}
+
+    def graph(self, graph: Graph) -> None:
+        """Every call of a graph, in order; its placeholders are in ``index`` already."""
+        for node in graph.nodes:
+            if node.op == "call_function":
+                self._call(node)
+
+    def single(self, node: Node) -> int:
+        """Where a node's one value is."""
+        index = self.index[node]
+        if isinstance(index, list):
+            raise LoweringError(f"{describe_node(node)} has several results where one is expected")
+        return index
+
+    def _call(self, node: Node) -> None:
+        import torch
+
+        higher = torch.ops.higher_order
+        if node.target is operator.getitem:
+            source, position = node.args
+            results = self.index[source]
+            self.index[node] = results[position] if isinstance(results, list) else results
+        elif isinstance(node.target, Delegate):
+            self._delegate(node, node.target)
+        elif node.target is higher.cond:
+            self._cond(node)
+        elif node.target is higher.auto_functionalized_v2:
+            self._functionalized(node)
+        elif hasattr(node.target, "_schema"):
+            self._kernel(node)
+        else:
+            raise LoweringError(f"a program cannot express {describe_node(node)}")
+
+    def _results(self, node: Node) -> list[int]:
+        value = node.meta["val"]
+        parts = value if isinstance(value, (tuple, list)) else [value]
+        return [self.builder.scratch(part) for part in parts]
+
+    def _delegate(self, node: Node, delegate: Delegate) -> None:
+        arguments = [self.single(source) for source in node.args]
+        results = self._results(node)
+        self.index[node] = results
+        self.builder.delegate(
+            delegate.backend_id, delegate.payload, delegate.compile_specs, arguments + results
+        )
+
+    # Operators
+
+    def _kernel(self, node: Node) -> None:
+        op = kernels.without_views(node.target)
+        bound = kernels.bind(op, node.args, node.kwargs)
+        if op._schema.is_mutable:
+            results = [self.single(bound[_written(op)[0]])]
+            self._invoke(op, self._arguments(op, bound, node), results)
+            self.index[node] = results[0]
+            return
+        variant = kernels.out_variant(op)
+        if variant is None:
+            raise LoweringError(f"{describe_node(node)} has no variant with an out argument")
+        arguments = self._arguments(variant, bound, node)
+        results = self._results(node)
+        several = isinstance(node.meta["val"], (tuple, list))
+        listed = [self.builder.values.tensors(results, optional=False)] if several else results
+        self.builder.keep(results)
+        outs = listed if kernels.writes_a_list(variant) else results
+        self._invoke(variant, arguments + outs, listed)
+        self.index[node] = results if several else results[0]
+
+    def _invoke(self, op: OpOverload, arguments: list[int], results: list[int]) -> None:
+        overload = "" if op._overloadname == "default" else op._overloadname
+        name = op._overloadpacket._qualified_op_name
+        self.builder.kernel(name, overload, arguments + results)
+
+    def _arguments(self, op: OpOverload, bound: dict[str, Any], node: Node) -> list[int]:
+        beside = [source.meta["val"] for source in node.all_input_nodes]
+        declared = [argument for argument in op._schema.arguments if not argument.is_out]
+        return [self._argument(bound[a.name], a.type.str(), beside) for a in declared]
+
+    def _argument(self, value: Any, kind: str, beside: Sequence[Any]) -> int:
+        import torch
+
+        values = self.builder.values
+        if isinstance(value, torch.fx.Node):
+            return self.single(value)
+        if isinstance(value, (list, tuple)) and any(isinstance(v, torch.fx.Node) for v in value):
+            if "Tensor" not in kind:
+                return values.ints([self._argument(v, "int", beside) for v in value])
+            indices = [None if v is None else self.single(v) for v in value]
+            self.builder.keep(index for index in indices if index is not None)
+            return values.tensors(indices, optional="Tensor?" in kind)
+        if kind.startswith("Tensor") and isinstance(value, (bool, int, float)):
+            return self.builder.constant(_tensor_beside(value, beside))
+        return values.constant(value, kind)
+
+    # Higher-order operators
+
+    def _cond(self, node: Node) -> None:
+        """Both branches in turn, jumped over; each copies its results to where ``cond``'s are."""
+        condition, if_true, if_false, operands = node.args
+        results = self._results(node)
+        self.index[node] = results
+        skip = self.builder.jump_unless(self.single(condition))
+        self._branch(if_true, operands, results)
+        leave = self.builder.jump_unless(self.builder.values.constant(False, "bool"))
+        self.builder.land(skip)
+        self._branch(if_false, operands, results)
+        self.builder.land(leave)
+
+    def _branch(self, branch: Any, operands: Sequence[Any], results: list[int]) -> None:
+        import torch
+
+        graph = subgraph(branch)
+        inner = [node for node in graph.nodes if node.op == "placeholder"]
+        for placeholder, operand in zip(inner, operands, strict=True):
+            self.index[placeholder] = self._argument(operand, "", [])
+        for node in graph.nodes:
+            if node.op == "get_attr":
+                self.index[node] = self.builder.constant(getattr(graph.owning_module, node.target))
+        self.graph(graph)
+        copy = torch.ops.aten.clone.out
+        nothing = self.builder.values.constant(None, "MemoryFormat?")
+        for value, result in zip(graph.output_node().args[0], results, strict=True):
+            self._invoke(copy, [self.single(value), nothing, result], [result])
+        self.builder.keep(results)
+
+    def _functionalized(self, node: Node) -> None:
+        """A custom operator that writes its arguments: it writes copies, which are the results."""
+        import torch
+
+        (op,) = node.args
+        given = dict(node.kwargs)
+        copy = torch.ops.aten.clone.out
+        nothing = self.builder.values.constant(None, "MemoryFormat?")
+        copies = [self.builder.scratch(base.meta["val"]) for base in given["_all_bases"]]
+        for base, place in zip(given["_all_bases"], copies, strict=True):
+            self._invoke(copy, [self.single(base), nothing, place], [place])
+        arguments = [
+            copies[given[f"_{a.name}_base_index"]]
+            if f"_{a.name}_base_index" in given
+            else self._argument(given.get(a.name, a.default_value), a.type.str(), [])
+            for a in op._schema.arguments
+        ]
+        if any(f"_{name}_size" in given for name in _written(op)):
+            raise LoweringError(
+                f"{describe_node(node)} writes a view of a buffer: give it the whole buffer"
+            )
+        returned = node.meta["val"][: len(op._schema.returns) or 1]
+        results = [self.builder.scratch(value) for value in returned if value is not None]
+        self._invoke(op, arguments, results)
+        self.builder.keep(copies)
+        self.index[node] = [*(results or [-1]), *copies]
+
+
+def subgraph(node: Node) -> Graph:
+    """The graph that a ``get_attr`` node stands for."""
+    module = node.meta.get("module") or getattr(node.graph.owning_module, str(node.target))
+    return module.graph
+
+
+def _written(op: OpOverload) -> list[str]:
+    """Names of the arguments that an operator writes."""
+    arguments = op._schema.arguments
+    return [str(a.name) for a in arguments if a.alias_info and a.alias_info.is_write]
+
+
+def _tensor_beside(value: float, beside: Sequence[Any]) -> Any:
+    """A plain number where an operator takes a tensor: rank 0, of the other operand's dtype."""
+    import torch
+
+    dtype = torch.tensor(value).dtype
+    for other in beside:
+        other_dtype = getattr(other, "dtype", None)
+        if other_dtype is None:
+            continue
+        if other_dtype.is_floating_point or not dtype.is_floating_point:
+            dtype = other_dtype
+    return torch.tensor(value, dtype=dtype)
