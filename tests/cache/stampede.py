@@ -13,8 +13,9 @@ import time
 from functools import partial
 from pathlib import Path
 
-from pteron.cache import CacheKey, DirectoryCache
 from tests.cache.processes import exit_code, in_child
+
+from pteron.cache import CacheKey, DirectoryCache
 
 KEY = CacheKey("payload", "engine", "1")
 CONTENT = b"compiled" * 1000

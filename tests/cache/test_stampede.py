@@ -7,8 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from pteron.cache import DirectoryCache
 from tests.cache.test_crash import ROOT
+
+from pteron.cache import DirectoryCache
 
 PROCESSES = 32
 

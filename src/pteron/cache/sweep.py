@@ -36,9 +36,9 @@ def sweep(layout: Layout, *, thoroughly: bool = False) -> int:
     return removed
 
 
-def _retry(layout: Layout, mark: Path) -> None:
-    """Delete a generation that was held earlier, if it is not now."""
-    generation = mark.name.removesuffix(ORPHAN)
+def _delete_orphan(layout: Layout, generation: str) -> bool:
+    """Delete a generation if it is neither published nor held; mark it if it is held."""
+    mark = layout.orphan_mark(generation)
     with locks.exclusive(layout.lock, keep=True):
         published = is_published(layout, generation)
         claimed = None if published else claim(layout, generation)
@@ -46,15 +46,16 @@ def _retry(layout: Layout, mark: Path) -> None:
         claimed.delete()
     if claimed or published:
         mark.unlink(missing_ok=True)
+    else:
+        mark.touch(mode=0o600)
+    return claimed is not None
 
 
 def _sweep_orphans(layout: Layout) -> int:
     with locks.exclusive(layout.lock, keep=True):
-        claims = claim_orphans(layout, {listed.generation for listed in entries(layout)})
+        found = orphans(layout, {listed.generation for listed in entries(layout)})
         usages.write(layout, None)
-    for claimed in claims:
-        claimed.delete()
-    return len(claims)
+    return sum(_delete_orphan(layout, generation) for generation in found)
 
 
 def purge(layout: Layout) -> None:
@@ -64,10 +65,10 @@ def purge(layout: Layout) -> None:
             for path in list(layout.entries.iterdir()):
                 remove_tree(path)
             usages.write(layout, None)
-            claims = claim_orphans(layout, published=set())
+            found = orphans(layout, published=set())
         durable.sync(layout.entries)
-        for claimed in claims:
-            claimed.delete()
+        for generation in found:
+            _delete_orphan(layout, generation)
     sweep(layout)
 
 
@@ -76,19 +77,12 @@ def claim_orphans(layout: Layout, published: set[str]) -> list[Claim]:
 
     Whoever is about to publish one holds it already, and publishes it under the same lock.
     """
-    claims = []
-    for generation in orphans(layout, published):
-        claimed = claim(layout, generation)
-        if claimed:
-            claims.append(claimed)
-        else:
-            layout.orphan_mark(generation).touch(mode=0o600)
-    return claims
+    return [c for name in orphans(layout, published) if (c := claim(layout, name))]
 
 
 def _sweep_one(layout: Layout, path: Path) -> bool:
     if path.name.endswith(ORPHAN):
-        _retry(layout, path)
+        _delete_orphan(layout, path.name.removesuffix(ORPHAN))
         return False
     if path.suffix != ".lock":
         # The lock file is made before its directory and removed after it.
