@@ -171,7 +171,9 @@ def xnnpack_quantised() -> Made:
     )
     from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
-    quantizer = XNNPACKQuantizer().set_global(get_symmetric_quantization_config())
+    quantizer = XNNPACKQuantizer().set_global(
+        get_symmetric_quantization_config(is_per_channel=True)
+    )
     prepared = prepare_pt2e(export(mlp(), (X,)).module(), quantizer)
     prepared(X)
     exported = export(convert_pt2e(prepared), (X,))
