@@ -117,4 +117,5 @@ def test_data_files(made: Callable[[str], Made], kind: str) -> None:
                 assert plain(blob.tensor_layout)[1] == plain(entry.tensor_layout)[1]
     made_again = Made(made_file.pte, made_file.inputs, {"again": again})
     first, second = run(made_file, made_file.pte), run(made_again, made_file.pte)
-    assert all(torch.equal(a, b) for a, b in zip(first["forward first"], second["forward first"]))
+    for one, other in zip(first["forward first"], second["forward first"], strict=True):
+        assert torch.equal(one, other)

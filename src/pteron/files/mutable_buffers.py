@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pteron.files.operators import operator_names
-from pteron.schema.program import ExecutionPlan, KernelCall, Tensor
+from pteron.files.operators import kernel_calls
+from pteron.schema.program import ExecutionPlan, Tensor
 
 
 def state_values(plan: ExecutionPlan) -> Iterator[tuple[int, str | None]]:
@@ -27,16 +27,11 @@ def state_values(plan: ExecutionPlan) -> Iterator[tuple[int, str | None]]:
 
 
 def _written_in_place(plan: ExecutionPlan) -> set[int]:
-    names = operator_names(plan)
     in_place: set[int] = set()
     out: set[int] = set()
-    for chain in plan.chains:
-        for instruction in chain.instructions:
-            call = instruction.instr_args
-            if not isinstance(call, KernelCall):
-                continue
-            if names[call.op_index].partition(".")[0].endswith("_"):
-                in_place.update(set(call.args[:1]) - out)
-            else:
-                out.add(call.args[-1])
+    for name, call in kernel_calls(plan):
+        if name.partition(".")[0].endswith("_"):
+            in_place.update(set(call.args[:1]) - out)
+        else:
+            out.update(call.args[-1:])
     return in_place

@@ -15,18 +15,22 @@ def operator_names(plan: ExecutionPlan) -> list[str]:
 
 def called_operators(plan: ExecutionPlan) -> list[str]:
     """Names of the operators that the plan's kernel calls use, each once, in order of use."""
+    return list(dict.fromkeys(name for name, _ in kernel_calls(plan)))
+
+
+def kernel_calls(plan: ExecutionPlan) -> Iterator[tuple[str, KernelCall]]:
+    """Every kernel call with its operator's name.
+
+    Raises :class:`FormatError` for one that names an operator which the plan does not have.
+    """
     names = operator_names(plan)
-    return list(dict.fromkeys(names[index] for index in _called(plan, len(names))))
-
-
-def _called(plan: ExecutionPlan, count: int) -> Iterator[int]:
     for chain in plan.chains:
         for instruction in chain.instructions:
             call = instruction.instr_args
             if isinstance(call, KernelCall):
-                if not 0 <= call.op_index < count:
+                if not 0 <= call.op_index < len(names):
                     raise FormatError(
-                        f"a kernel call names operator {call.op_index} of {count}",
+                        f"a kernel call names operator {call.op_index} of {len(names)}",
                         where=f"method '{plan.name}'",
                     )
-                yield call.op_index
+                yield names[call.op_index], call

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from enum import IntEnum
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +14,12 @@ from pteron.files.bundled_file import BundledFile
 from pteron.files.data_file import PTDFile
 from pteron.files.methods import Delegate, Method, ValueInfo
 from pteron.files.mutable_buffers import state_values
-from pteron.files.operators import operator_names
+from pteron.files.operators import kernel_calls
 from pteron.files.program_file import PTEFile
 from pteron.files.segment_uses import segment_uses
 from pteron.files.state_names import declared_state_names
 from pteron.payloads import find_reader
-from pteron.schema.program import KernelCall, Tensor, TensorShapeDynamism
+from pteron.schema.program import Tensor
 
 if TYPE_CHECKING:
     from pteron.payloads import PayloadSummary
@@ -54,8 +55,7 @@ def _program(file: PTEFile) -> dict[str, Any]:
 def _method(method: Method) -> dict[str, Any]:
     plan = method.plan
     steps = [step.instr_args for chain in plan.chains for step in chain.instructions]
-    names = operator_names(plan)
-    calls = Counter(names[step.op_index] for step in steps if isinstance(step, KernelCall))
+    calls = Counter(name for name, _ in kernel_calls(plan))
     return {
         "name": method.name,
         "inputs": [_value(info) for info in method.inputs],
@@ -67,16 +67,20 @@ def _method(method: Method) -> dict[str, Any]:
     }
 
 
+def _name(member: IntEnum | int | None) -> str:
+    """An enum member in lower case; a number that the schema gives no meaning as it is."""
+    return member.name.lower() if isinstance(member, IntEnum) else str(member)
+
+
 def _value(info: ValueInfo) -> dict[str, Any]:
     if info.dtype is None or info.shape is None:
         return {"name": info.name, "kind": info.kind}
-    dynamism = TensorShapeDynamism(info.dynamism or 0)
     return {
         "name": info.name,
         "kind": info.kind,
         "dtype": scalar_type_name(info.dtype),
         "shape": list(info.shape),
-        "dynamism": dynamism.name.lower(),
+        "dynamism": _name(info.dynamism),
     }
 
 

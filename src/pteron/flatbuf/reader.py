@@ -28,11 +28,12 @@ from pteron.flatbuf.declare import (
 from pteron.flatbuf.faults import Fault
 from pteron.flatbuf.table import Slot, Table, TableT, set_lazy, slots_of
 
-_BASE_BUDGET = 16 << 20
-_BUDGET_PER_BYTE = 24
+_BASE_BUDGET = 4 << 20
+_BUDGET_PER_BYTE = 16
 _TABLE_COST = 96  # bytes of memory that a small table object takes
 _LAYOUT_COST = 128  # what a slot of a vtable costs, in time as well as memory
-_ITEM_COST = 40  # bytes of memory that a number in a list takes, at most
+_ITEM_COST = 40  # bytes of memory that a number in a list takes
+_SMALL_ITEM_COST = 8  # the same for bytes and booleans, which Python keeps once
 
 _U16 = struct.Struct("<H").unpack_from
 _U32 = struct.Struct("<I").unpack_from
@@ -283,11 +284,12 @@ class Reader:
 
     def _numbers(self, kind: Numbers) -> Convert:
         code, width = kind.scalar.code, kind.scalar.size
+        cost = _ITEM_COST if width > 1 else _SMALL_ITEM_COST
 
         def convert(field: int, stored: int) -> list[Any]:
             at = self._target(field)
             count = self._length(at, width, "vector")
-            self._spend(_ITEM_COST * (count + 1), at)
+            self._spend(_ITEM_COST + cost * count, at)
             return list(struct.unpack_from(f"<{count}{code}", self.buffer, at + 4))
 
         return convert

@@ -25,7 +25,7 @@ from pteron.flatbuf.declare import (
 from pteron.flatbuf.faults import Fault
 from pteron.flatbuf.table import Slot, Table, slots_of
 
-_SHARED_VECTOR = 32
+_SHARED_VECTOR = 16
 """Longest vector of numbers, in bytes, that is shared.
 
 Readers copy a vector each time it is referred to, within a budget (see ``reader``); sharing only

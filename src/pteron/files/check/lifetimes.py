@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 
+from pteron.errors import FormatError
 from pteron.files.mutable_buffers import state_values
 from pteron.files.operators import operator_names
 from pteron.schema.program import (
@@ -58,7 +59,7 @@ class _Walk:
             self._last_seen.update(dict.fromkeys(self._arguments(call), step))
         for index in self._plan.inputs:
             self._own(index, BEFORE)
-        for index, _ in state_values(self._plan):
+        for index in self._states():
             self._own(index, BEFORE)
             self._use(index, AFTER)
         for step, call in enumerate(calls):
@@ -67,6 +68,12 @@ class _Walk:
             for item in self._expand(index):
                 self._use(item, AFTER)
         return self._lives
+
+    def _states(self) -> list[int]:
+        try:
+            return [index for index, _ in state_values(self._plan)]
+        except FormatError:
+            return []  # what is wrong is found where indices are checked
 
     def _step(self, call: InstructionArguments | None, step: int) -> None:
         written = set(self._written(call, step))
