@@ -8,10 +8,10 @@ from typing import Any
 from pteron.engines.openvino.declare import ContextInput, TensorInput
 from pteron.engines.openvino.problem import OpProblem
 from pteron.engines.openvino.registry import OpSpec, Parameter
-from pteron.engines.openvino.values import State, Value
+from pteron.engines.openvino.values import Named
 from pteron.payloads.coreml.proto import mil_pb2 as mil
 
-Resolve = Callable[[mil.Argument.Binding], Value | State]
+Resolve = Callable[[mil.Argument.Binding], Named]
 
 
 def bind(spec: OpSpec, op: mil.Operation, resolve: Resolve, context: Any) -> dict[str, Any]:
@@ -30,13 +30,13 @@ def bind(spec: OpSpec, op: mil.Operation, resolve: Resolve, context: Any) -> dic
     return arguments
 
 
-def _check_known(spec: OpSpec, given: Mapping[str, list[Value | State]]) -> None:
+def _check_known(spec: OpSpec, given: Mapping[str, list[Named]]) -> None:
     for name in given:
         if spec.parameter(name) is None:
             raise OpProblem(f"it has no input '{name}'")
 
 
-def _take(parameter: Parameter, values: list[Value | State]) -> Any:
+def _take(parameter: Parameter, values: list[Named]) -> Any:
     try:
         if parameter.declared.variadic:
             return [parameter.declared.take(value) for value in values]
@@ -47,7 +47,7 @@ def _take(parameter: Parameter, values: list[Value | State]) -> Any:
         raise OpProblem(f"input '{parameter.name}' {problem}") from problem
 
 
-def _check_domains(spec: OpSpec, given: Mapping[str, list[Value | State]]) -> None:
+def _check_domains(spec: OpSpec, given: Mapping[str, list[Named]]) -> None:
     seen: dict[str, tuple[str, str]] = {}
     for name, values in given.items():
         parameter = spec.parameter(name)

@@ -22,6 +22,7 @@ class Built:
 
     model: Any
     info: FunctionInfo
+    labels: Mapping[str, list[Any]]
 
 
 def build(package: CoreMLPackage, function: str) -> Built:
@@ -43,7 +44,7 @@ def build(package: CoreMLPackage, function: str) -> Built:
         outputs=tuple(_info(n, t) for n, (_, t) in outputs.items()),
         states=tuple(_info(s.name, _tensor(s.type)) for s in translator.states),
     )
-    return Built(model, info)
+    return Built(model, info, translated.labels)
 
 
 def _partial_shapes(bounds: Mapping[str, Bounds]) -> dict[str, Any]:

@@ -44,7 +44,13 @@ def save(compiled: list[CompiledFunction], directory: Path) -> None:
     for index, item in enumerate(compiled):
         with (directory / _blob_name(index)).open("wb") as file:
             file.write(item.model.export_model().getbuffer())
-        entries.append({"signature": to_json(item.info), "properties": dict(item.properties)})
+        entries.append(
+            {
+                "signature": to_json(item.info),
+                "properties": dict(item.properties),
+                "labels": dict(item.labels),
+            }
+        )
     manifest = json.dumps({"format": _FORMAT, "functions": entries})
     (directory / _MANIFEST).write_text(manifest, encoding="utf-8")
 
@@ -67,7 +73,8 @@ def _load_function(path: Path, entry: dict[str, Any], core: Any) -> CompiledFunc
     mapped = np.memmap(path, dtype=np.uint8, mode="c")
     blob = ov.Tensor(mapped, mapped.shape, ov.Type.u8)
     model = core.import_model(blob, "CPU", entry["properties"])
-    return CompiledFunction(from_json(entry["signature"]), model, entry["properties"], blob)
+    info = from_json(entry["signature"])
+    return CompiledFunction(info, model, entry["properties"], entry["labels"], blob)
 
 
 def _blob_name(index: int) -> str:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pteron.engines.openvino.problem import OpProblem
 from pteron.engines.openvino.types import TensorType
-from pteron.engines.openvino.values import State, Value
+from pteron.engines.openvino.values import Named, Value
 
 _FLOATS = frozenset({"float16", "float32"})
 _INTS = frozenset({"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"})
@@ -27,7 +27,7 @@ class Declared:
 
     variadic = False
 
-    def take(self, value: Value | State) -> Any:
+    def take(self, value: Named) -> Any:
         """Turn a program's value into what the op's function gets; OpProblem if it does not fit."""
         raise NotImplementedError
 
@@ -40,7 +40,7 @@ class TensorInput(Declared):
     domain: str = ""
     variadic: bool = False
 
-    def take(self, value: Value | State) -> Any:
+    def take(self, value: Named) -> Any:
         dtype = self.dtype(value)
         if dtype not in self.dtypes:
             raise OpProblem(f"must be {' or '.join(sorted(self.dtypes))}, not {dtype}")
@@ -48,7 +48,7 @@ class TensorInput(Declared):
         return value.tensor()
 
     @staticmethod
-    def dtype(value: Value | State) -> str:
+    def dtype(value: Named) -> str:
         """Element type of a tensor value; anything else is an OpProblem."""
         if not isinstance(value, Value) or not isinstance(value.type, TensorType):
             raise OpProblem(f"must be a tensor, not {value.type}")
@@ -61,7 +61,7 @@ class KnownInput(Declared):
 
     convert: Callable[[NDArray[Any]], Any]
 
-    def take(self, value: Value | State) -> Any:
+    def take(self, value: Named) -> Any:
         if not isinstance(value, Value) or value.array is None:
             raise OpProblem("must be a constant")
         return self.convert(value.array)
@@ -70,7 +70,7 @@ class KnownInput(Declared):
 class RawInput(Declared):
     """The program's value itself: states, lists, and ops that treat known values apart."""
 
-    def take(self, value: Value | State) -> Any:
+    def take(self, value: Named) -> Any:
         return value
 
 
@@ -121,6 +121,7 @@ Ints = Annotated[Any, TensorInput(_INTS)]
 Bools = Annotated[Any, TensorInput(_BOOL)]
 BoolsOrFloats = Annotated[Any, TensorInput(_FLOATS | _BOOL)]
 Tensors = Annotated[Sequence[Any], TensorInput(Any_, "T", variadic=True)]
+MixedTensors = Annotated[Sequence[Any], TensorInput(Any_, variadic=True)]
 
 Int = Annotated[int, KnownInput(_scalar("iu", int))]
 Number = Annotated[float, KnownInput(_scalar("iufb", float))]

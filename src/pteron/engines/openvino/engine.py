@@ -58,4 +58,4 @@ def _compile(source: PayloadSource, options: EngineOptions) -> Iterator[Compiled
         except RuntimeError as error:
             message = f"function '{name}': OpenVINO cannot compile it: {error}"
             raise EngineError(message, function=name) from error
-        yield CompiledFunction(built.info, model, properties)
+        yield CompiledFunction(built.info, model, properties, built.labels)

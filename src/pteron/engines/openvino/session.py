@@ -37,7 +37,11 @@ class OpenVINOSession:
             request.infer(list(inputs), share_inputs=True)
         except RuntimeError as error:
             raise EngineError(f"function '{function}': {error}", function=function) from error
-        return [request.get_output_tensor(i).data.copy() for i in range(len(info.outputs))]
+        labels = self._functions[function].labels
+        return [
+            _output(value, request.get_output_tensor(index).data, labels.get(value.name))
+            for index, value in enumerate(info.outputs)
+        ]
 
     def read_state(self, name: str) -> Array:
         return self._states.read(name)
@@ -52,6 +56,15 @@ class OpenVINOSession:
         if function not in self._requests:
             self._requests[function] = self._functions[function].model.create_infer_request()
         return self._requests[function]
+
+
+def _output(value: ValueInfo, computed: Array, labels: list[Any] | None) -> Array:
+    """A copy of an output; of a classifier's, what its probabilities say of its classes."""
+    if labels is None:
+        return computed.copy()
+    if value.dtype == "object":
+        return np.array(dict(zip(labels, computed.tolist(), strict=True)), dtype=object)
+    return np.array(labels[int(computed.argmax())])
 
 
 def _check(info: FunctionInfo, inputs: Sequence[Array]) -> None:

@@ -15,7 +15,7 @@ from pteron.engines.openvino.constants import Weights, read_value
 from pteron.engines.openvino.problem import OpProblem
 from pteron.engines.openvino.registry import find
 from pteron.engines.openvino.types import AnyType, StateType, TensorType, read_type
-from pteron.engines.openvino.values import Output, State, Value
+from pteron.engines.openvino.values import Classes, Named, Output, State, Value
 from pteron.errors import EngineError
 from pteron.payloads.coreml.proto import mil_pb2 as mil
 
@@ -25,22 +25,23 @@ class Scope:
     """Names defined so far in a block; a nested block sees those of the block around it."""
 
     parent: Scope | None = None
-    names: dict[str, Value | State] = field(default_factory=dict)
-    captured: dict[Any, Output] = field(default_factory=dict)  # parameter -> outer output
+    names: dict[str, Named] = field(default_factory=dict)
+    captured: list[tuple[Any, Output]] = field(default_factory=list)  # (parameter, outer output)
+    inline: bool = False  # part of its parent's graph: what it uses needs no parameters
 
-    def define(self, name: str, value: Value | State) -> None:
+    def define(self, name: str, value: Named) -> None:
         if name in self.names:
             raise OpProblem(f"'{name}' is defined twice")
         self.names[name] = value
 
-    def find(self, name: str) -> Value | State:
+    def find(self, name: str) -> Named:
         """The value of a name; values computed outside become parameters of the block's model."""
         if name in self.names:
             return self.names[name]
         if self.parent is None:
             raise OpProblem(f"'{name}' is used before it is defined, or is defined nowhere")
         outer = self.parent.find(name)
-        if isinstance(outer, State):
+        if self.inline or not isinstance(outer, Value):
             return outer
         if outer.array is not None:  # a constant node of its own: graphs share no nodes
             self.names[name] = Value(outer.type, array=outer.array)
@@ -50,15 +51,19 @@ class Scope:
 
     def bring(self, output: Output) -> Output:
         """An output of the function's own graph, made visible in this block."""
-        return output if self.parent is None else self._capture(self.parent.bring(output))
+        if self.parent is None:
+            return output
+        outer = self.parent.bring(output)
+        return outer if self.inline else self._capture(outer)
 
     def _capture(self, outer: Output) -> Output:
         parameter = opset.parameter(outer.get_partial_shape(), outer.get_element_type())
-        self.captured[parameter] = outer
+        self.captured.append((parameter, outer))
         return parameter.output(0)
 
 
 Ports = dict[str, tuple[Any, TensorType]]  # name -> (OpenVINO parameter or result, type)
+_LABEL, _PROBABILITIES = TensorType("str", ()), TensorType("object", ())
 
 
 @dataclass(frozen=True)
@@ -68,6 +73,7 @@ class Translated:
     inputs: Ports
     outputs: Ports
     sinks: list[Any]
+    labels: dict[str, list[Any]]
 
 
 class Translator:
@@ -78,6 +84,7 @@ class Translator:
         self.proto = program.functions[function]
         self.weights = weights
         self.states: list[State] = []
+        self._labels: dict[str, list[Any]] = {}  # outputs of a classifier -> its classes
         self.scope = Scope()
         self.operation = mil.Operation()
 
@@ -90,9 +97,9 @@ class Translator:
         with self._blame("outputs"):
             outputs = {n: self._result(n, v) for n, v in zip(block.outputs, values, strict=True)}
             sinks = [_assign(s) for s in self.states if s.written]
-        return Translated(inputs, outputs, sinks)
+        return Translated(inputs, outputs, sinks, self._labels)
 
-    def translate(self, block: mil.Block) -> list[Value | State]:
+    def translate(self, block: mil.Block) -> list[Named]:
         """Translate a block's operations in the current scope, and give its outputs."""
         for operation in block.operations:
             with self._blame(f"{operation.type} '{_first_output(operation)}'"):
@@ -101,9 +108,9 @@ class Translator:
             return [self.scope.find(name) for name in block.outputs]
 
     @contextmanager
-    def nested(self) -> Iterator[Scope]:
-        """A scope for a block inside the current one."""
-        outer, self.scope = self.scope, Scope(parent=self.scope)
+    def nested(self, inline: bool = False) -> Iterator[Scope]:
+        """A scope for a block inside the current one; ``inline``: in the same graph."""
+        outer, self.scope = self.scope, Scope(parent=self.scope, inline=inline)
         try:
             yield self.scope
         finally:
@@ -154,7 +161,7 @@ class Translator:
         finally:
             self.operation = outer
 
-    def _resolve(self, binding: mil.Argument.Binding) -> Value | State:
+    def _resolve(self, binding: mil.Argument.Binding) -> Named:
         if binding.WhichOneof("binding") == "value":
             return read_value(binding.value, self.weights)
         return self.scope.find(binding.name)
@@ -166,12 +173,14 @@ class Translator:
         for declared, value in zip(operation.outputs, values, strict=True):
             self.scope.define(declared.name, as_declared(read_type(declared.type), value))
 
-    def _result(self, name: str, value: Value | State) -> tuple[Any, TensorType]:
+    def _result(self, name: str, value: Named) -> tuple[Any, TensorType]:
+        if isinstance(value, Classes):
+            self._labels[name] = value.labels
+            is_label = isinstance(value.type, TensorType)
+            return _named(value.probabilities, name), _LABEL if is_label else _PROBABILITIES
         if isinstance(value, State) or not isinstance(value.type, TensorType):
             raise OpProblem(f"output '{name}' of type {value.type} is not supported")
-        result = opset.result(value.tensor())
-        _name(result, name)
-        return result, value.type
+        return _named(value.tensor(), name), value.type
 
     @contextmanager
     def _blame(self, where: str) -> Iterator[None]:
@@ -185,9 +194,9 @@ class Translator:
             raise EngineError(message, function=self.function, op=where) from problem
 
 
-def as_declared(type: AnyType, built: Any) -> Value:
+def as_declared(type: AnyType, built: Any) -> Named:
     """What an op built, checked against the type the program declares for it."""
-    if isinstance(built, Value):
+    if isinstance(built, (Value, Classes)):
         return built
     output = built.output(0) if hasattr(built, "output") else built
     if isinstance(output, np.ndarray):
@@ -206,6 +215,12 @@ def _variable(name: str, type: TensorType) -> Any:
     info.data_shape, info.data_type = type.partial_shape, type.element_type
     info.variable_id = name
     return ov.op.util.Variable(info)
+
+
+def _named(output: Output, name: str) -> Any:
+    result = opset.result(output)
+    _name(result, name)
+    return result
 
 
 def _assign(state: State) -> Any:

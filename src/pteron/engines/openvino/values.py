@@ -36,6 +36,15 @@ class Value:
 
 
 @dataclass(eq=False)
+class Classes:
+    """An output of ``classify``: the likeliest class, or every class with its probability."""
+
+    type: AnyType
+    labels: list[Any]
+    probabilities: Output
+
+
+@dataclass(eq=False)
 class State:
     """A state while its function is translated: its variable, and the value it holds by now."""
 
@@ -44,6 +53,10 @@ class State:
     variable: Any
     current: Output | None = None
     written: bool = False
+
+
+Named = Value | Classes | State
+"""What a name can stand for."""
 
 
 @dataclass(eq=False)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pteron.engines.openvino._import import opset
-from pteron.engines.openvino.declare import Floats, Int, IntList, Ints, Tensor
-from pteron.engines.openvino.graph import as_index, axis_of, ints, rank
+from pteron.engines.openvino.declare import Floats, Int, IntList, Ints, MixedTensors, Raws, Tensor
+from pteron.engines.openvino.graph import as_index, axis_of, ints, rank, shape_of
 from pteron.engines.openvino.problem import OpProblem
 from pteron.engines.openvino.registry import mil_op
 from pteron.engines.openvino.values import Output
@@ -67,3 +67,29 @@ def pixel_shuffle(x: Floats, upscale_factor: Int) -> Output:
 @mil_op(since=16)
 def pixel_unshuffle(x: Floats, downscale_factor: Int) -> Output:
     return opset.space_to_depth(x, "depth_first", downscale_factor)
+
+
+@mil_op()
+def space_to_batch(x: Floats, block_shape: IntList, paddings: IntList) -> Output:
+    rest = rank(x) - len(block_shape)
+    before, after = [0] * rest + paddings[0::2], [0] * rest + paddings[1::2]
+    return opset.space_to_batch(x, ints([1] * rest + block_shape), ints(before), ints(after))
+
+
+@mil_op()
+def batch_to_space(x: Floats, block_shape: IntList, crops: IntList) -> Output:
+    rest = rank(x) - len(block_shape)
+    before, after = [0] * rest + crops[0::2], [0] * rest + crops[1::2]
+    return opset.batch_to_space(x, ints([1] * rest + block_shape), ints(before), ints(after))
+
+
+@mil_op(since=16, tested="NumPy")
+def reshape_like(
+    x: Tensor, ref_tensors: MixedTensors, begins: Raws, ends: Raws, end_masks: Raws
+) -> Output:
+    parts = []
+    for reference, begin, end, mask in zip(ref_tensors, begins, ends, end_masks, strict=True):
+        stop = rank(reference) if bool(mask.array) else int(end.array)
+        sizes = shape_of(reference)
+        parts.append(opset.slice(sizes, ints([int(begin.array)]), ints([stop]), ints([1])))
+    return opset.reshape(x, opset.concat(parts, 0), False)

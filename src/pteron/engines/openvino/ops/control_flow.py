@@ -1,0 +1,113 @@
+"""Branches and loops (coremltools ``ops/defs/iOS15/control_flow.py``).
+
+A block becomes a model of its own; what it uses from around it becomes parameters of that model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pteron.engines.openvino._import import opset, ov
+from pteron.engines.openvino.declare import Bools, Context, Raws
+from pteron.engines.openvino.graph import ints
+from pteron.engines.openvino.problem import OpProblem
+from pteron.engines.openvino.registry import mil_op
+from pteron.engines.openvino.types import AnyType, ListType, TensorType, read_type
+from pteron.engines.openvino.values import Named, Output, Value
+
+
+@mil_op(tested="PyTorch")
+def cond(context: Context, pred: Bools) -> list[Value]:
+    branches = []
+    for block in _blocks(context, 2):
+        with context.nested() as scope:
+            results = [opset.result(_tensor(v)) for v in context.translate(block)]
+            branches.append((ov.Model(results, [p for p, _ in scope.captured]), scope, results))
+    op = ov.op.if_op(_scalar(pred))
+    op.set_then_body(branches[0][0])
+    op.set_else_body(branches[1][0])
+    for side, (_, scope, _) in enumerate(branches):
+        for parameter, outer in scope.captured:
+            op.set_input(outer, *((parameter, None) if side == 0 else (None, parameter)))
+    pairs = zip(branches[0][2], branches[1][2], strict=True)
+    outputs = [op.set_output(yes, no) for yes, no in pairs]
+    return _values(context.output_types(), outputs)
+
+
+@mil_op(tested="PyTorch")
+def while_loop(context: Context, loop_vars: Raws) -> list[Value]:
+    test, body = _blocks(context, 2)
+    initial = [_tensor(value) for value in loop_vars]
+    types = [value.type for value in loop_vars]
+    goes_on = _test(context, test, _values(types, initial))
+    with context.nested() as scope:
+        shapes = [_loop_shape(type, value) for type, value in zip(types, initial, strict=True)]
+        parameters = [
+            opset.parameter(shape, value.get_element_type())
+            for shape, value in zip(shapes, initial, strict=True)
+        ]
+        _define(context, body, _values(types, [p.output(0) for p in parameters]))
+        after = _values(types, [_tensor(value) for value in context.translate(body)])
+        again = opset.result(_test(context, test, after))
+        results = [opset.result(value.tensor()) for value in after]
+        captured = scope.captured
+    loop = ov.op.loop(opset.constant(np.int64(-1)), _node(goes_on))
+    loop.set_function(ov.Model([*results, again], parameters + [p for p, _ in captured]))
+    loop.set_special_body_ports([-1, len(results)])
+    for parameter, value, result in zip(parameters, initial, results, strict=True):
+        loop.set_merged_input(parameter, value, result.output(0))
+    for parameter, outer in captured:
+        loop.set_invariant_input(parameter, outer)
+    outputs = [loop.get_iter_value(result.output(0), -1) for result in results]
+    return _values(context.output_types(), outputs)
+
+
+def _blocks(context: Context, count: int) -> Sequence[Any]:
+    blocks: Sequence[Any] = context.operation.blocks
+    if len(blocks) != count:
+        raise OpProblem(f"has {len(blocks)} blocks, needs {count}")
+    return blocks
+
+
+def _test(context: Context, block: Any, values: list[Value]) -> Output:
+    """The loop's condition, as part of the graph it is asked in."""
+    with context.nested(inline=True):
+        _define(context, block, values)
+        (goes_on,) = context.translate(block)
+        return _scalar(_tensor(goes_on))
+
+
+def _define(context: Context, block: Any, values: list[Value]) -> None:
+    if len(block.inputs) != len(values):
+        raise OpProblem(f"a block takes {len(block.inputs)} values but gets {len(values)}")
+    for declared, value in zip(block.inputs, values, strict=True):
+        context.scope.define(declared.name, Value(read_type(declared.type), output=value.output))
+
+
+def _loop_shape(type: AnyType, value: Output) -> Any:
+    """What shape a loop variable may have in any round: the declared one."""
+    if isinstance(type, ListType):
+        return ov.PartialShape([-1] * len(value.get_partial_shape()))
+    assert isinstance(type, TensorType)
+    return type.partial_shape
+
+
+def _values(types: Sequence[AnyType], outputs: Sequence[Output]) -> list[Value]:
+    return [Value(type, output=output) for type, output in zip(types, outputs, strict=True)]
+
+
+def _tensor(value: Named) -> Output:
+    if not isinstance(value, Value):
+        raise OpProblem(f"a value of type {value.type} cannot go through a block")
+    return value.tensor()
+
+
+def _scalar(value: Output) -> Output:
+    return opset.reshape(value, ints([]), False).output(0)
+
+
+def _node(value: Output) -> Any:
+    return value.get_node()
