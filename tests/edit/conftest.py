@@ -1,0 +1,19 @@
+"""Files that ExecuTorch makes, shared with the tests of the files room."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from tests.edit.proof import program
+from tests.files.conftest import made as made
+from tests.files.conftest import session_directory as session_directory
+from tests.files.made import Made
+
+from pteron.files import PTEFile
+
+
+@pytest.fixture
+def opened(made: Callable[[str], Made]) -> Callable[[str], PTEFile]:
+    """``opened("xnnpack")``: a program that ExecuTorch made, opened."""
+    return lambda name: program(made(name).pte)
