@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -9,7 +11,7 @@ from executorch.runtime import Runtime
 from tests.runtime.executorch_programs import CASES, lower
 
 import pteron
-from pteron.errors import EngineError
+from pteron.errors import EngineError, UnsupportedError
 
 STEPS = 3
 
@@ -89,3 +91,34 @@ def test_a_program_that_writes_to_a_constant_is_stopped() -> None:
         instruction.instr_args.args[-2:] = [constant, constant]
     with pytest.raises(EngineError, match="writes to a constant"):
         pteron.load(file, cache=None).forward(*case.inputs(0))
+
+
+@pytest.mark.parametrize("name", ["mlp", "accumulator", "dynamic"])
+def test_the_executorch_engine_has_the_same_face(name: str) -> None:
+    case = CASES[name]
+    torch.manual_seed(0)
+    program = lower(case, case.model().eval())
+    theirs = pteron.load(pteron.open(program), engine="executorch")
+    ours = pteron.load(pteron.open(program), cache=None)
+    for step in range(STEPS):
+        inputs = case.inputs(step)
+        for a, b in zip(theirs.forward(*inputs), ours.forward(*inputs), strict=True):
+            np.testing.assert_allclose(a.astype("d"), b.astype("d"), rtol=1e-5, atol=1e-6)
+    assert list(theirs.state) == list(ours.state)
+    for state in ours.state:
+        assert np.array_equal(theirs.state[state].read(), ours.state[state].read())
+
+
+def test_state_on_the_executorch_engine_can_be_written_and_forked() -> None:
+    case = CASES["accumulator"]
+    one = pteron.load(pteron.open(lower(case, case.model())), engine="executorch")
+    one.state["total"].write(np.full((1, 4), 5, np.float32))
+    two = one.fork()
+    doubled, _ = two.forward(np.ones((1, 4), np.float32))
+    assert doubled.tolist() == [[12, 12, 12, 12]]
+    assert one.state["total"].read().tolist() == [[5, 5, 5, 5]]
+
+
+def test_the_executorch_engine_says_what_its_build_lacks(counter_program: Path) -> None:
+    with pytest.raises(UnsupportedError, match="lacks CoreMLBackend"):
+        pteron.load(counter_program, engine="executorch")

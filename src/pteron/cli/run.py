@@ -28,7 +28,7 @@ def run(
     data: Annotated[
         list[Path] | None, typer.Option(help="A .ptd file the program needs; repeatable.")
     ] = None,
-    engine: Annotated[str | None, typer.Option(help="openvino or coreml.")] = None,
+    engine: Annotated[str | None, typer.Option(help="openvino, coreml or executorch.")] = None,
     precision: Annotated[str, typer.Option(help="model, f32 or fast.")] = "model",
     threads: Annotated[int | None, typer.Option(help="Threads an execution may use.")] = None,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Compile anew.")] = False,

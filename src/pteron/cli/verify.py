@@ -26,7 +26,7 @@ def verify(
     data: Annotated[
         list[Path] | None, typer.Option(help="A .ptd file the program needs; repeatable.")
     ] = None,
-    engine: Annotated[str | None, typer.Option(help="openvino or coreml.")] = None,
+    engine: Annotated[str | None, typer.Option(help="openvino, coreml or executorch.")] = None,
     precision: Annotated[str, typer.Option(help="model, f32 or fast.")] = "model",
     json: JsonOption = False,
 ) -> None:

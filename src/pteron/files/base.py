@@ -37,7 +37,7 @@ class BinaryFile(ABC):
     @property
     def path(self) -> str | None:
         """Where the file was opened, or ``None``."""
-        return self._source.name if self._source else None
+        return self._source.name if self._source and self._source.is_file else None
 
     @property
     def unknown_fields(self) -> list[UnknownField]:

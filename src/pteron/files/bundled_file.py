@@ -45,7 +45,7 @@ class BundledFile(BinaryFile):
         view = memoryview(self.bundle.program)
         if view[4:8] != PTE_IDENTIFIER:
             raise FormatError("is not a program (ET12)", where="program")
-        self._pte_read = PTEFile.from_source(Source(view, f"{self.path} (program)"))
+        self._pte_read = PTEFile.from_source(Source(view, f"{self.path or '<buffer>'} (program)"))
         return self._pte_read
 
     @property

@@ -21,10 +21,12 @@ class Source:
 
     Attributes:
         name: the path, or ``<buffer>``.
+        is_file: whether ``name`` is a path.
     """
 
     def __init__(self, view: memoryview, name: str, mapped: mmap.mmap | None = None) -> None:
         self.name = name
+        self.is_file = mapped is not None
         self._view: memoryview | None = view
         self._mapped = mapped
 

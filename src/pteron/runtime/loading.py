@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ from pteron.errors import UnsupportedError, UsageError
 from pteron.files import BundledFile, PTDFile, PTEFile
 from pteron.files import open as open_file
 from pteron.payloads.coreml.package import directory_source
+from pteron.runtime import executorch_streams
 from pteron.runtime.delegates import PayloadLoader
 from pteron.runtime.module import Module
 from pteron.runtime.package_streams import PackageStreams
@@ -43,7 +44,9 @@ def load(
         source: a ``.pte`` or ``.bpte`` file, an open PTEFile or BundledFile, or a Core ML
             ``.mlpackage`` directory.
         data: ``.ptd`` files with data that the program expects outside of itself.
-        engine: ``openvino`` or ``coreml``; by default the one for this machine.
+        engine: ``openvino`` or ``coreml``, by default the one for this machine; or
+            ``executorch``, which runs the whole program on ExecuTorch's own runtime (it has no
+            use for ``cache``, ``precision`` and ``threads``).
         cache: where compiled models are kept; by default :func:`pteron.cache.default_cache`,
             None compiles anew.
         precision: ``model`` never computes below a value's own dtype, ``f32`` computes everything
@@ -64,7 +67,13 @@ def load(
     loader = PayloadLoader(engine, store, EngineOptions(precision, threads))
     if isinstance(source, (str, Path)) and is_package(Path(source)):
         return PackageStreams(directory_source(Path(source)), loader).new_stream()
-    return _load_program(source, data, loader)
+    program, close = _open(source)
+    if engine == executorch_streams.NAME:
+        paths = [Path(item) for item in data if not isinstance(item, PTDFile)]
+        if len(paths) != len(data):
+            raise UsageError("the engine 'executorch' takes .ptd files by their paths")
+        return executorch_streams.ExecutorchStreams(program, paths, close).new_stream()
+    return ProgramStreams(program, _external(data), loader, close).new_stream()
 
 
 def is_package(path: Path) -> bool:
@@ -72,17 +81,13 @@ def is_package(path: Path) -> bool:
     return (path / "Manifest.json").is_file()
 
 
-def _load_program(
-    source: str | Path | PTEFile | BundledFile,
-    data: Sequence[str | Path | PTDFile],
-    loader: PayloadLoader,
-) -> Module:
+def _open(source: str | Path | PTEFile | BundledFile) -> tuple[PTEFile, Callable[[], None]]:
+    """The program in ``source``, and what closes it if it was opened here."""
     opened = open_file(source) if isinstance(source, (str, Path)) else source
     program = opened.pte if isinstance(opened, BundledFile) else opened
     if not isinstance(program, PTEFile):
         raise UnsupportedError(f"{source} holds data only; load the program that uses it")
-    close = opened.close if opened is not source else _keep_open
-    return ProgramStreams(program, _external(data), loader, close).new_stream()
+    return program, (opened.close if opened is not source else _keep_open)
 
 
 def _external(data: Sequence[str | Path | PTDFile]) -> dict[str, memoryview]:

@@ -15,8 +15,11 @@ class ProgramState:
 
     owner = "program"
 
-    def __init__(self, name: str, memory: Array, lock: Lock) -> None:
+    def __init__(
+        self, name: str, memory: Array, lock: Lock, owner_of_memory: object = None
+    ) -> None:
         self.name = name
+        self._owner_of_memory = owner_of_memory  # kept alive as long as the state
         self._memory = memory
         self._first = memory.copy()
         self._lock = lock
