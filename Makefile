@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-all lint check-wheel proto clean
+.PHONY: demo test test-all fuzz lint check-wheel proto clean
 
 $(STAMP): requirements/dev.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -21,6 +21,9 @@ test: $(STAMP)
 
 test-all: $(STAMP)
 	$(BIN)/python -m pytest -n 2
+
+fuzz: $(STAMP)
+	$(BIN)/python -m tests.fuzz
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
