@@ -7,6 +7,7 @@ are not, since each is an object of its own when read.
 
 from __future__ import annotations
 
+import math
 import struct
 from dataclasses import dataclass
 from typing import Any
@@ -138,7 +139,7 @@ class _Writer:
         """A number as it is, the place of anything else, or ``None`` for an absent field."""
         declared = slot.declared
         if isinstance(declared.type, Number):
-            return None if value == declared.default else value
+            return None if _is_default(value, declared.default) else value
         if value is None:
             if declared.required:
                 raise Fault("is missing").under(slot.name)
@@ -286,6 +287,11 @@ def _in_place(stored: list[tuple[Slot, Any]], start: int, offsets: tuple[int, ..
             values.append(tag)
         values.append(start - offsets[len(values)] - value)
     return values
+
+
+def _is_default(value: Any, default: Any) -> bool:
+    """Whether an absent field says the same; minus zero is not zero."""
+    return bool(value == default) and (value != 0 or math.copysign(1, value) > 0)
 
 
 def _is_union(slot: Slot) -> bool:
