@@ -5,9 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from obstore.store import LocalStore, MemoryStore
 
-from pteron.cache import DirectoryCache, MemoryCache
+from pteron.cache import DirectoryCache, MemoryCache, TieredCache
+from pteron.cache.remote import Ed25519Key, ObjectStoreCache, SharedSecret
 from pteron.cache.testing import CacheContract
+
+SECRET = SharedSecret(bytes(32))
 
 
 class TestDirectoryCache(CacheContract):
@@ -26,3 +30,31 @@ class TestMemoryCache(CacheContract):
     @pytest.fixture
     def cache(self) -> MemoryCache:
         return MemoryCache()
+
+
+class TestObjectStoreCacheInMemory(CacheContract):
+    @pytest.fixture
+    def cache(self) -> ObjectStoreCache:
+        return ObjectStoreCache(MemoryStore(), Ed25519Key.generate())
+
+
+class TestObjectStoreCacheInADirectory(CacheContract):
+    """A local store knows no conditional replacement."""
+
+    @pytest.fixture
+    def cache(self, tmp_path: Path) -> ObjectStoreCache:
+        return ObjectStoreCache(LocalStore(tmp_path / "store", mkdir=True), SECRET)
+
+
+class TestTieredCache(CacheContract):
+    @pytest.fixture
+    def cache(self, tmp_path: Path) -> TieredCache:
+        remote = ObjectStoreCache(MemoryStore(), SECRET)
+        return TieredCache(DirectoryCache(tmp_path / "cache"), remote)
+
+
+class TestTieredCacheThatMayNotUpload(CacheContract):
+    @pytest.fixture
+    def cache(self, tmp_path: Path) -> TieredCache:
+        reader = ObjectStoreCache(MemoryStore(), Ed25519Key.generate().public())
+        return TieredCache(DirectoryCache(tmp_path / "cache"), reader)

@@ -11,6 +11,7 @@ from pteron.cache.memory import MemoryCache
 from pteron.cache.protocol import CompiledModelCache
 from pteron.cache.statistics import Statistics
 from pteron.cache.through import Loaded, load_through
+from pteron.cache.tiered import TieredCache
 
 __all__ = [
     "CacheKey",
@@ -22,6 +23,7 @@ __all__ = [
     "Manifest",
     "MemoryCache",
     "Statistics",
+    "TieredCache",
     "default_cache",
     "load_through",
     "reset_default_cache",

@@ -50,6 +50,7 @@ class DirectoryCache:
         verify: bool = False,
     ) -> None:
         self.path = Path(path).expanduser().absolute()
+        self.read_only = read_only
         self.limits = Limits(max_bytes, max_age)
         self._always_verify = verify
         self._opened = OpenedDirectory(self.path, read_only=read_only)
@@ -107,7 +108,7 @@ class DirectoryCache:
     def get_or_compile(self, key: CacheKey, compile: Compile) -> Entry:
         """See :meth:`CompiledModelCache.get_or_compile`. A read-only cache stores nothing."""
         entry = self._find(key.identifier)
-        if entry is None and self._opened.read_only:
+        if entry is None and self.read_only:
             entry = compile_privately(key, compile)
         elif entry is None:
             with self._single_flight(key.identifier):

@@ -2,12 +2,35 @@
 
 from __future__ import annotations
 
+import threading
 import weakref
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 
 from pteron.cache.manifest import Manifest, damage
+
+
+class Hold:
+    """Calls ``release`` once every holder has let go."""
+
+    def __init__(self, release: Callable[[], None]) -> None:
+        self._release = release
+        self._holders = 0
+        self._guard = threading.Lock()
+
+    def take(self) -> Callable[[], None]:
+        """Hold too; returns what lets go."""
+        with self._guard:
+            self._holders += 1
+        return self._let_go
+
+    def _let_go(self) -> None:
+        with self._guard:
+            self._holders -= 1
+            last = self._holders == 0
+        if last:
+            self._release()
 
 
 class Entry:
@@ -25,7 +48,7 @@ class Entry:
         manifest: Manifest,
         *,
         hit: bool,
-        release: Callable[[], None],
+        release: Callable[[], None] | Hold,
         condemn: Callable[[str], bool],
     ) -> None:
         """Made by caches: ``release`` ends the hold, ``condemn`` takes the entry out of them."""
@@ -33,7 +56,8 @@ class Entry:
         self.manifest = manifest
         self.hit = hit
         self._condemn = condemn
-        self._release = weakref.finalize(self, release)
+        self._hold = release if isinstance(release, Hold) else Hold(release)
+        self._let_go = weakref.finalize(self, self._hold.take())
 
     @property
     def identifier(self) -> str:
@@ -51,9 +75,19 @@ class Entry:
         """
         return self._condemn(reason)
 
+    def again(self, *, hit: bool, condemn: Callable[[str], bool] | None = None) -> Entry:
+        """Another entry of the same files, which are held until both are closed."""
+        return Entry(
+            self.path,
+            self.manifest,
+            hit=hit,
+            release=self._hold,
+            condemn=condemn or self._condemn,
+        )
+
     def close(self) -> None:
         """Let the cache evict or remove the entry from now on. A second call does nothing."""
-        self._release()
+        self._let_go()
 
     def __enter__(self) -> Entry:
         return self

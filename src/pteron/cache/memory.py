@@ -27,6 +27,8 @@ class MemoryCache:
     It implements :class:`~pteron.cache.protocol.CompiledModelCache`.
     """
 
+    read_only = False
+
     def __init__(self) -> None:
         self._stored: dict[str, _Stored] = {}
         self._guard = threading.Lock()

@@ -24,6 +24,11 @@ class CompiledModelCache(Protocol):
     DISK_FULL and IO_ERROR. :class:`pteron.cache.testing.CacheContract` tests all of this.
     """
 
+    @property
+    def read_only(self) -> bool:
+        """Whether :meth:`get_or_compile` compiles without storing, and other changes fail."""
+        ...
+
     def find(self, identifier: str) -> Entry | None:
         """The entry of this identifier, held until it is closed; None if there is none.
 

@@ -31,8 +31,8 @@ def file_sizes(root: str | os.PathLike[str]) -> dict[str, int]:
 
 
 def copy_files(source: Path, target: Path) -> None:
-    """Copy the files of a tree, with permissions of our own, to a new directory."""
-    target.mkdir(mode=0o700)
+    """Copy the files of a tree, with permissions of our own, to an empty directory."""
+    target.mkdir(mode=0o700, exist_ok=True)
     for path in file_sizes(source):
         (target / path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         shutil.copyfile(source / path, target / path, follow_symlinks=False)

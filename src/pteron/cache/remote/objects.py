@@ -1,0 +1,129 @@
+"""The few things a cache does with an object store, with its errors as ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+from pteron.errors import CacheError, CacheErrorCode, MissingExtraError, PteronError
+
+try:
+    import obstore
+    from obstore.exceptions import (
+        AlreadyExistsError,
+        BaseError,
+        NotSupportedError,
+        PreconditionError,
+    )
+    from obstore.store import from_url
+except ImportError as error:
+    raise MissingExtraError("a cache in an object store", "remote") from error
+
+if TYPE_CHECKING:
+    from obstore import UpdateVersion
+    from obstore.store import ClientConfig, ObjectStore, RetryConfig
+
+_STREAM_CHUNK = 1 << 20
+_SMALL = 16 << 20
+
+
+class Version(NamedTuple):
+    """A version of an object, to replace that one and no other."""
+
+    e_tag: str | None
+    version: str | None
+
+    def condition(self) -> UpdateVersion:
+        """As ``obstore.put`` takes it: only what the store gave."""
+        return {name: value for name, value in self._asdict().items() if value is not None}
+
+
+class Objects:
+    """Named objects in one store. Every method raises CacheError (IO_ERROR) if the store fails."""
+
+    def __init__(self, store: ObjectStore) -> None:
+        self._store = store
+
+    def read(self, path: str) -> tuple[bytes, Version] | None:
+        """A small object; None if there is none."""
+        with _errors(f"read {path}"):
+            try:
+                result = obstore.get(self._store, path)
+            except FileNotFoundError:
+                return None
+            if result.meta["size"] > _SMALL:
+                raise ValueError(f"it has {result.meta['size']} bytes, which is no entry")
+            version = Version(result.meta["e_tag"], result.meta["version"])
+            return bytes(result.bytes()), version
+
+    def stream(self, path: str) -> Iterator[bytes]:
+        """A large object. Raises FileNotFoundError if there is none."""
+        with _errors(f"read {path}"):
+            for chunk in obstore.get(self._store, path).stream(_STREAM_CHUNK):
+                yield bytes(chunk)
+
+    def write(self, path: str, content: Iterable[bytes]) -> None:
+        """Write a large object, or replace it."""
+        with _errors(f"write {path}"):
+            obstore.put(self._store, path, content)
+
+    def swap(self, path: str, content: bytes, old: Version | None) -> bool:
+        """Write a small object if it is absent, or still the old version; False if it is not."""
+        with _errors(f"write {path}"):
+            try:
+                mode = "create" if old is None else old.condition()
+                obstore.put(self._store, path, content, mode=mode, use_multipart=False)
+            except (AlreadyExistsError, PreconditionError):
+                return False
+            except (NotSupportedError, NotImplementedError):
+                return self._swap_without_conditions(path, content, old)
+        return True
+
+    def delete(self, path: str) -> bool:
+        """Delete an object; False if there was none."""
+        with _errors(f"delete {path}"):
+            try:
+                obstore.head(self._store, path)
+                obstore.delete(self._store, path)
+            except FileNotFoundError:
+                return False
+        return True
+
+    def delete_all(self, prefix: str) -> None:
+        """Delete every object whose path begins with this one."""
+        with _errors(f"delete {prefix}"):
+            for batch in obstore.list(self._store, prefix):
+                obstore.delete(self._store, [entry["path"] for entry in batch])
+
+    def _swap_without_conditions(self, path: str, content: bytes, old: Version | None) -> bool:
+        """For stores that know no conditions: looks first, so the last of two at once wins."""
+        found = self.read(path)
+        if (found[1] if found else None) != old:
+            return False
+        obstore.put(self._store, path, content, use_multipart=False)
+        return True
+
+
+def open_store(url: str, client: ClientConfig, retry: RetryConfig) -> ObjectStore:
+    """The store at a URL. Raises CacheError (INITIALIZATION_FAILED) if there can be none."""
+    try:
+        return from_url(url, client_options=client, retry_config=retry)
+    except (BaseError, ValueError, TypeError) as error:
+        message = f"cannot use {url}: {_first_line(error)}"
+        raise CacheError(CacheErrorCode.INITIALIZATION_FAILED, message) from error
+
+
+@contextmanager
+def _errors(action: str) -> Iterator[None]:
+    try:
+        yield
+    except (PteronError, FileNotFoundError):
+        raise
+    except (BaseError, OSError, ValueError) as error:
+        message = f"cannot {action} in the object store: {_first_line(error)}"
+        raise CacheError(CacheErrorCode.IO_ERROR, message) from error
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [repr(error)])[0]
