@@ -133,9 +133,7 @@ def test_shared_on_demand(store_and_sum: PTEFile) -> None:
 
 def test_other_states_do_not_share() -> None:
     one, two = exported({"store": Store()}), exported({"sum": Sum(8)}, torch.ones(8))
-    with pytest.raises(
-        UsageError, match=r"shared: kept .* are not the same state"
-    ):
+    with pytest.raises(UsageError, match=r"shared: kept .* are not the same state"):
         merge(one, two, share_memory=True)
 
 
