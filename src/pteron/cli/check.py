@@ -57,7 +57,7 @@ def _as_json(finding: Finding) -> dict[str, str]:
 
 
 def _print(file: Path, findings: list[Finding], errors: int) -> None:
-    from pteron.cli.main import one_line
+    from pteron.cli.text import one_line
 
     for finding in findings:
         typer.echo(one_line(str(finding)))

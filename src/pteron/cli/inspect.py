@@ -12,6 +12,7 @@ from pteron.cli.output import JsonOption, print_json
 
 def inspect(
     file: Annotated[Path, typer.Argument(help="A .pte, .bpte or .ptd file.", show_default=False)],
+    everything: Annotated[bool, typer.Option("--all", help="Do not fold long lists.")] = False,
     json: JsonOption = False,
 ) -> None:
     """Show methods, inputs and outputs, delegates, states, constants, segments and sizes."""
@@ -25,4 +26,4 @@ def inspect(
         return
     from pteron.cli.page import print_page
 
-    print_page(summary)
+    print_page(summary, everything=everything)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 
 from pteron.cli.app import app
+from pteron.cli.text import one_line
 from pteron.errors import PteronError
 
 CANNOT = 2
@@ -25,9 +26,3 @@ def main() -> None:
     except KeyboardInterrupt:
         print("pteron: interrupted", file=sys.stderr)
         sys.exit(INTERRUPTED)
-
-
-def one_line(text: str) -> str:
-    """Collapse a message to one printable line (names in a hostile file may hold anything)."""
-    joined = " ".join(text.split())
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in joined)

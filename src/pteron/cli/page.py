@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+
+from pteron.cli.text import cell
 
 FOLD = 12
 """Rows of a long list that are shown; the rest is counted."""
@@ -36,14 +37,18 @@ def _segs(summary: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _title(console: Console, summary: dict[str, Any]) -> None:
-    name = escape(str(summary["path"] or "in memory"))
-    total = f", {size(summary['bytes'])}" if "bytes" in summary else ""
+    name = cell(summary["path"] or "in memory")
+    total = f", {size(summary['bytes'])}" if summary["bytes"] is not None else ""
     console.print(f"[bold]{name}[/bold]: {summary['kind']}{total}")
 
 
 def _program(console: Console, summary: dict[str, Any], everything: bool) -> None:
+    constant = [method for method in summary["methods"] if is_constant(method)]
     for method in summary["methods"]:
-        _method(console, method)
+        if method not in constant:
+            _method(console, method)
+    rows = [(m["name"], ", ".join(map(_content, m["outputs"]))) for m in constant]
+    _rows(console, "Constant methods", ("name", "returns"), rows, everything)
     for delegate in summary["delegates"]:
         _delegate(console, delegate)
     states = [
@@ -56,15 +61,24 @@ def _program(console: Console, summary: dict[str, Any], everything: bool) -> Non
             console.print(f"[bold]{kind.replace('_', ' ').capitalize()}[/bold] {counted}")
 
 
+def is_constant(method: dict[str, Any]) -> bool:
+    """Whether a method does nothing but return what the file holds."""
+    return not method["instructions"] and not method["inputs"]
+
+
+def _content(value: dict[str, Any]) -> str:
+    return tensor(value) if "dtype" in value else repr(value["value"])
+
+
 def _method(console: Console, method: dict[str, Any]) -> None:
-    console.print(f"[bold]Method[/bold] [cyan]{escape(method['name'])}[/cyan]")
+    console.print(f"[bold]Method[/bold] [cyan]{cell(method['name'])}[/cyan]")
     for kind in ("inputs", "outputs"):
-        listed = ", ".join(f"{escape(v['name'])}: {tensor(v)}" for v in method[kind])
+        listed = ", ".join(f"{cell(v['name'])}: {tensor(v)}" for v in method[kind])
         console.print(f"  {kind:8} {listed or 'none'}")
     steps = ", ".join(f"{count} {name}" for name, count in method["instructions"].items())
     console.print(f"  steps    {steps or 'none'}")
     if method["operators"]:
-        console.print(f"  kernels  {escape(_counted(method['operators']))}")
+        console.print(f"  kernels  {cell(_counted(method['operators']))}")
     if any(method["planned_memory"]):
         planned = ", ".join(size(n) for n in method["planned_memory"])
         console.print(f"  memory   {planned} planned")
@@ -72,21 +86,21 @@ def _method(console: Console, method: dict[str, Any]) -> None:
 
 def _delegate(console: Console, delegate: dict[str, Any]) -> None:
     name = f"{delegate['method']}[{delegate['index']}]"
-    backend = f"[magenta]{escape(delegate['backend'])}[/magenta]"
+    backend = f"[magenta]{cell(delegate['backend'])}[/magenta]"
     console.print(
-        f"[bold]Delegate[/bold] {escape(name)} {backend}, payload {size(delegate['bytes'])}"
+        f"[bold]Delegate[/bold] {cell(name)} {backend}, payload {size(delegate['bytes'])}"
     )
     if delegate["payload"] is None:
-        console.print(f"  [yellow]{escape(delegate['note'])}[/yellow]")
+        console.print(f"  [yellow]{cell(delegate['note'])}[/yellow]")
         return
-    console.print(f"  format   {escape(delegate['payload']['format'])}")
+    console.print(f"  format   {cell(delegate['payload']['format'])}")
     for function in delegate["payload"]["functions"]:
-        console.print(f"  [bold]function {escape(function['name'])}[/bold]")
+        console.print(f"  [bold]function {cell(function['name'])}[/bold]")
         for kind in ("inputs", "outputs", "states"):
-            listed = ", ".join(f"{escape(v['name'])}: {tensor(v)}" for v in function[kind])
+            listed = ", ".join(f"{cell(v['name'])}: {tensor(v)}" for v in function[kind])
             if listed:
                 console.print(f"    {kind:8} {listed}")
-        console.print(f"    ops      {escape(_counted(function['operations']))}")
+        console.print(f"    ops      {cell(_counted(function['operations']))}")
 
 
 def _counted(counts: dict[str, int]) -> str:
@@ -112,7 +126,7 @@ def _rows(
         table.add_column(column, justify="right" if column in ("size", "offset", "#") else "left")
     shown = listed if everything else listed[:FOLD]
     for row in shown:
-        table.add_row(*(escape(str(cell)) for cell in row))
+        table.add_row(*(cell(value) for value in row))
     console.print(f"[bold]{title}[/bold]")
     console.print(table)
     if len(shown) < len(listed):
@@ -125,7 +139,7 @@ def tensor(value: dict[str, Any]) -> str:
         return str(value["kind"]).lower()
     mark = {"dynamic_bound": "<=", "dynamic_unbound": "?"}.get(value.get("dynamism", ""), "")
     axes = ", ".join("?" if axis is None else f"{mark}{axis}" for axis in value["shape"])
-    return escape(f"{value['dtype']}[{axes}]")
+    return cell(f"{value['dtype']}[{axes}]")
 
 
 def size(count: int) -> str:

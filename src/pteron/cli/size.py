@@ -58,7 +58,7 @@ def _print(file: Path, tree: Part, depth: int | None, everything: bool) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from pteron.cli.main import one_line
+    from pteron.cli.text import one_line
     from pteron.files.size.rows import FOLD, rows
 
     table = Table(box=None, pad_edge=False, show_header=False)

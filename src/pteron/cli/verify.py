@@ -78,17 +78,18 @@ def _as_json(result: Comparison) -> dict[str, Any]:
 
 def _show(results: Sequence[Comparison]) -> None:
     from rich.console import Console
-    from rich.markup import escape
     from rich.table import Table
+
+    from pteron.cli.text import cell
 
     table = Table(box=None, pad_edge=False, header_style="dim")
     for column in ("method", "case", "output", "largest difference", "allowed", ""):
         table.add_column(column)
     for r in results:
         allowed = f"{r.tolerance.atol:g} + {r.tolerance.rtol:g} |x|"
-        verdict = "[green]ok[/green]" if r.passed else f"[red]differs[/red] {escape(r.note)}"
+        verdict = "[green]ok[/green]" if r.passed else f"[red]differs[/red] {cell(r.note)}"
         table.add_row(
-            escape(r.method), str(r.case), escape(r.output), f"{r.largest:.3g}", allowed, verdict
+            cell(r.method), str(r.case), cell(r.output), f"{r.largest:.3g}", allowed, verdict
         )
     console = Console(highlight=False)
     console.print(table)

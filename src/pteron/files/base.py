@@ -40,6 +40,11 @@ class BinaryFile(ABC):
         return self._source.name if self._source and self._source.is_file else None
 
     @property
+    def size(self) -> int | None:
+        """Bytes of the file that was opened, or ``None``."""
+        return len(self._source.view) if self._source else None
+
+    @property
     def unknown_fields(self) -> list[UnknownField]:
         """Fields of a newer schema that reading passed over; decodes the whole file.
 

@@ -31,12 +31,14 @@ def summarise(file: PTEFile | PTDFile | BundledFile) -> dict[str, Any]:
         return {
             "kind": "bundled program",
             "path": file.path,
+            "bytes": file.size,
             "test_suites": {s.method_name: len(s.test_cases) for s in file.test_suites},
             "program": summarise(file.pte),
         }
     if isinstance(file, PTDFile):
-        return {"kind": "data", "path": file.path, "named_data": _named_data(file)}
-    return {"kind": "program", "path": file.path, **_program(file)}
+        described = {"kind": "data", "path": file.path, "bytes": file.size}
+        return described | {"named_data": _named_data(file)}
+    return {"kind": "program", "path": file.path, "bytes": file.size, **_program(file)}
 
 
 def _program(file: PTEFile) -> dict[str, Any]:
@@ -74,7 +76,7 @@ def _name(member: IntEnum | int | None) -> str:
 
 def _value(info: ValueInfo) -> dict[str, Any]:
     if info.dtype is None or info.shape is None:
-        return {"name": info.name, "kind": info.kind}
+        return {"name": info.name, "kind": info.kind, "value": _scalar(info)}
     return {
         "name": info.name,
         "kind": info.kind,
@@ -82,6 +84,14 @@ def _value(info: ValueInfo) -> dict[str, Any]:
         "shape": list(info.shape),
         "dynamism": _name(info.dynamism),
     }
+
+
+def _scalar(info: ValueInfo) -> Any:
+    """The number or text that a value holds in the file, or ``None``."""
+    for field in ("int_val", "double_val", "bool_val", "string_val"):
+        if hasattr(info.value, field):
+            return getattr(info.value, field)
+    return None
 
 
 def _delegate(file: PTEFile, delegate: Delegate) -> dict[str, Any]:
