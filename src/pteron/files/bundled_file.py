@@ -22,6 +22,8 @@ class BundledFile(BinaryFile):
         test_suites: test cases, by method.
     """
 
+    _pte_read: PTEFile | None = None
+
     def __init__(self, pte: PTEFile, test_suites: Sequence[BundledMethodTestSuite] = ()) -> None:
         super().__init__()
         self.pte = pte
@@ -61,7 +63,7 @@ class BundledFile(BinaryFile):
         return self.__dict__.get("bundle")
 
     def _blobs_modified(self) -> bool:
-        pte = self.__dict__.get("pte")
+        pte: PTEFile | None = self.__dict__.get("pte")
         return pte is not None and (pte is not self._pte_read or pte._modified())
 
     def _encode(self) -> Iterable[Buffer]:

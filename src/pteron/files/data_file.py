@@ -37,6 +37,7 @@ class PTDFile(BinaryFile):
     """
 
     _header: Header
+    _segments_read: Sequence[Segment] | None = None
 
     def __init__(
         self,

@@ -43,6 +43,7 @@ class PTEFile(BinaryFile):
 
     lowering_report: Any = None
     _header: Header
+    _segments_read: Sequence[Segment] | None = None
 
     def __init__(
         self,
