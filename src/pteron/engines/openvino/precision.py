@@ -43,7 +43,8 @@ def _hint(precision: str, function: mil.Function) -> str:
         return "bf16"
     if precision == "f32" or "FP16" not in capabilities:
         return "f32"
-    return "f32" if _computes_in_fp32(function.block_specializations[function.opset]) else "f16"
+    blocks = function.block_specializations.values()
+    return "f32" if any(map(_computes_in_fp32, blocks)) else "f16"
 
 
 def _computes_in_fp32(block: mil.Block) -> bool:
