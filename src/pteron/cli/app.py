@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pteron.cli import bundle, check, edit, inspect, lower, run, size, unbundle, verify
+from pteron.cli import bundle, check, edit, extract, inspect, lower, run, size, unbundle, verify
 
 app = typer.Typer(
     name="pteron",
@@ -48,6 +48,7 @@ def pteron(
 
 app.command()(bundle.bundle)
 app.command()(check.check)
+app.command()(extract.extract)
 app.command()(inspect.inspect)
 app.command()(lower.lower)
 app.command()(run.run)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
+from urllib.parse import quote
 
 from pteron.payloads.base import PayloadSource
 from pteron.payloads.parts import Part, fill
@@ -23,7 +24,7 @@ class XnnpackReader:
     """The :class:`~pteron.payloads.reader.PayloadReader` of ``XnnpackBackend``.
 
     A source has the file ``payload`` and, for every named constant that is at hand,
-    ``named_data/<key>``.
+    ``named_data/<key>``, the key quoted as in a URL.
     """
 
     backend_id = BACKEND_ID
@@ -33,7 +34,7 @@ class XnnpackReader:
     ) -> FilesSource:
         graph = read_graph(payload, read_layout(payload))
         keys = [place.named_key for place in graph.constant_data if place.named_key in named_data]
-        named = {f"{_NAMED}{key}": named_data[key] for key in keys}
+        named = {_path(key): named_data[key] for key in keys}
         return FilesSource(BACKEND_ID, {_PAYLOAD: payload, **named})
 
     def parts(self, payload: memoryview, named_data: Mapping[str, memoryview]) -> Part:
@@ -84,6 +85,10 @@ def _graph(source: PayloadSource) -> tuple[Layout, XNNGraph]:
     return layout, read_graph(payload, layout)
 
 
+def _path(key: str) -> str:
+    return f"{_NAMED}{quote(key, safe='')}"
+
+
 def _weight(use: Use, offset: int, size: int) -> Part:
     return Part(use.name, "weight", offset, size, dtype=use.dtype, shape=use.shape)
 
@@ -99,7 +104,7 @@ def _constants(source: PayloadSource) -> Iterator[tuple[Use, memoryview]]:
             yield use, memoryview(graph.constant_buffer[index].storage)
         elif index < len(graph.constant_data):
             place = graph.constant_data[index]
-            path = f"{_NAMED}{place.named_key}"
+            path = _path(place.named_key)
             if place.offset != NO_OFFSET:
                 yield use, area[place.offset : place.offset + place.size]
             elif path in at_hand:
