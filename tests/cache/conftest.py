@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.cache.processes import fast_directory
 
 from pteron.cache import DirectoryCache
 from pteron.cache.testing import write_files
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """A directory of the test's own, where flushing to the disk costs little if there is one."""
+    with tempfile.TemporaryDirectory(prefix="pteron-test-", dir=fast_directory()) as path:
+        yield Path(path)
 
 
 @pytest.fixture

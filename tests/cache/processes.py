@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import traceback
 from collections.abc import Callable
+
+_ROOM = 1 << 30
 
 
 def in_child(action: Callable[[], object]) -> int:
@@ -26,5 +29,10 @@ def exit_code(pid: int) -> int:
 
 
 def fast_directory() -> str | None:
-    """Where flushing to the disk costs nothing, so that kills hit every other step as well."""
-    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    """Where flushing to the disk costs nothing, so that kills hit every other step as well.
+
+    A place in memory, if it has room for what tests store; None if there is none.
+    """
+    if not os.access("/dev/shm", os.W_OK) or shutil.disk_usage("/dev/shm").free < _ROOM:
+        return None
+    return "/dev/shm"

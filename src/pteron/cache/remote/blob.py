@@ -12,11 +12,17 @@ _CHUNK = 1 << 20
 
 
 def chunks(root: Path, files: Iterable[str]) -> Iterator[bytes]:
-    """The content of the files, one after the other."""
+    """The content of the files, one after the other, in chunks of 1 MiB but for the last."""
+    pending = bytearray()
     for path in files:
         with (root / path).open("rb") as file:
-            while chunk := file.read(_CHUNK):
-                yield chunk
+            while piece := file.read(_CHUNK - len(pending)):
+                pending += piece
+                if len(pending) == _CHUNK:
+                    yield bytes(pending)
+                    pending.clear()
+    if pending:
+        yield bytes(pending)
 
 
 def digest(stream: Iterable[bytes]) -> str:

@@ -20,7 +20,7 @@ from pteron.cache.privately import PrivateDirectory, compile_privately, private_
 from pteron.cache.protocol import Compile
 from pteron.cache.remote import blob
 from pteron.cache.remote.keys import SigningKey
-from pteron.cache.remote.objects import Objects, Version, open_store
+from pteron.cache.remote.objects import MissingObjectError, Objects, Version, open_store
 from pteron.cache.remote.sealed import Description, UntrustedError, seal, unseal
 from pteron.cache.source import check_source
 from pteron.cache.tree import copy_files
@@ -75,7 +75,7 @@ class ObjectStoreCache:
             return None
         try:
             return self._download(unseal(sealed[0], self._key, identifier))
-        except (UntrustedError, FileNotFoundError) as error:
+        except (UntrustedError, MissingObjectError) as error:
             logger.warning("the shared compiled model %s is not used: %s", identifier, error)
             return None
 

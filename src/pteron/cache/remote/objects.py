@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import itertools
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 
 _STREAM_CHUNK = 1 << 20
 _SMALL = 16 << 20
+
+
+class MissingObjectError(LookupError):
+    """There is no such object."""
 
 
 class Version(NamedTuple):
@@ -58,15 +63,24 @@ class Objects:
             return bytes(result.bytes()), version
 
     def stream(self, path: str) -> Iterator[bytes]:
-        """A large object. Raises FileNotFoundError if there is none."""
+        """A large object. Raises MissingObjectError if there is none."""
         with _errors(f"read {path}"):
-            for chunk in obstore.get(self._store, path).stream(_STREAM_CHUNK):
+            try:
+                result = obstore.get(self._store, path)
+            except FileNotFoundError as error:
+                raise MissingObjectError(f"{path} is missing") from error
+            for chunk in result.stream(_STREAM_CHUNK):
                 yield bytes(chunk)
 
-    def write(self, path: str, content: Iterable[bytes]) -> None:
-        """Write a large object, or replace it."""
+    def write(self, path: str, content: Iterator[bytes]) -> None:
+        """Write an object, or replace it; a large one in parts."""
         with _errors(f"write {path}"):
-            obstore.put(self._store, path, content)
+            first = next(content, b"")
+            second = next(content, b"")
+            if second:
+                obstore.put(self._store, path, itertools.chain((first, second), content))
+            else:
+                obstore.put(self._store, path, first, use_multipart=False)
 
     def swap(self, path: str, content: bytes, old: Version | None) -> bool:
         """Write a small object if it is absent, or still the old version; False if it is not."""
@@ -118,7 +132,7 @@ def open_store(url: str, client: ClientConfig, retry: RetryConfig) -> ObjectStor
 def _errors(action: str) -> Iterator[None]:
     try:
         yield
-    except (PteronError, FileNotFoundError):
+    except PteronError:
         raise
     except (BaseError, OSError, ValueError) as error:
         message = f"cannot {action} in the object store: {_first_line(error)}"
