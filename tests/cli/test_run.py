@@ -124,3 +124,39 @@ def test_a_cache_that_cannot_be_written_is_a_warning(
     assert outcome.code == 0
     assert "2., 2., 2., 2." in outcome.out
     assert "without a cache" in caplog.text
+
+
+def test_stream_keeps_state_and_stacks(
+    pteron: Command, counter_program: Path, tmp_path: Path
+) -> None:
+    steps = np.arange(12, dtype=np.float32).reshape(3, 1, 4)
+    given = save(tmp_path / "in.npz", x=steps)
+    outcome = pteron(
+        "run", counter_program, "--inputs", given, "--stream", "--outputs", tmp_path / "out.npz"
+    )
+    assert outcome.code == 0
+    (written,) = np.load(tmp_path / "out.npz").values()
+    assert np.array_equal(written, np.cumsum(steps, axis=0) * 2)
+
+
+def test_repeat(pteron: Command, counter_program: Path, tmp_path: Path) -> None:
+    given = save(tmp_path / "in.npz", x=np.ones((1, 4), np.float32))
+    outcome = pteron("run", counter_program, "--inputs", given, "--repeat", 5, "--json")
+    assert list(json.loads(outcome.out).values()) == [[[10, 10, 10, 10]]]
+
+
+def test_state_goes_from_run_to_run(pteron: Command, counter_program: Path, tmp_path: Path) -> None:
+    given = save(tmp_path / "in.npz", x=np.ones((1, 4), np.float32))
+    kept = tmp_path / "state.safetensors"
+    assert pteron("run", counter_program, "--inputs", given, "--save-state", kept).code == 0
+    second = pteron("run", counter_program, "--inputs", given, "--load-state", kept, "--json")
+    assert list(json.loads(second.out).values()) == [[[4, 4, 4, 4]]]
+
+
+def test_inputs_that_cannot_be_streamed(
+    pteron: Command, counter_program: Path, tmp_path: Path
+) -> None:
+    given = save(tmp_path / "in.npz", x=np.float32(1))
+    outcome = pteron("run", counter_program, "--inputs", given, "--stream")
+    assert outcome.code == 2
+    assert "first axis" in outcome.err

@@ -31,15 +31,28 @@ def run(
     engine: Annotated[str | None, typer.Option(help="openvino, coreml or executorch.")] = None,
     precision: Annotated[str, typer.Option(help="model, f32 or fast.")] = "model",
     threads: Annotated[int | None, typer.Option(help="Threads an execution may use.")] = None,
+    repeat: Annotated[int, typer.Option(help="Call so many times; the last outputs.")] = 1,
+    stream: Annotated[
+        bool,
+        typer.Option("--stream", help="Call once per entry of the inputs' first axis."),
+    ] = False,
+    load_state: Annotated[
+        Path | None, typer.Option(help="Start from this state (.safetensors).", metavar="FILE")
+    ] = None,
+    save_state: Annotated[
+        Path | None, typer.Option(help="Write the state that is left.", metavar="FILE")
+    ] = None,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Compile anew.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Call a method once and show or save its outputs.
+    """Call a method and show or save its outputs; state is kept from call to call.
 
     Compiled models are kept in the cache, so that the next run starts at once.
     """
     import pteron
     from pteron.runtime.npz import read_inputs, write_outputs
+    from pteron.runtime.stepping import repeat as call
+    from pteron.runtime.stepping import stream as step
 
     choices: dict[str, Any] = {"cache": None} if no_cache else {}
     with pteron.load(
@@ -47,7 +60,11 @@ def run(
     ) as module:
         called = module.method(method)
         given = {} if inputs is None else read_inputs(inputs, called.inputs)
-        values = called(**given)
+        if load_state is not None:
+            module.state.load(load_state)
+        values = step(called, given) if stream else call(called, given, repeat)
+        if save_state is not None:
+            module.state.save(save_state)
     named = dict(zip((p.name for p in called.outputs), values, strict=True))
     if outputs is not None:
         write_outputs(outputs, named)
