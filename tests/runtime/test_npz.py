@@ -41,10 +41,10 @@ def test_bad_files(tmp_path: Path) -> None:
         read_inputs(tmp_path, [A])
     for content in (b"", b"text", b"PK\x03\x04 truncated"):
         (tmp_path / "bad.npz").write_bytes(content)
-        with pytest.raises(FormatError, match="no .npz or .npy file"):
+        with pytest.raises(FormatError, match=r"no \.npz or \.npy file"):
             read_inputs(tmp_path / "bad.npz", [A])
     np.save(tmp_path / "objects.npy", np.array([object()]), allow_pickle=True)
-    with pytest.raises(FormatError, match="no .npz or .npy file"):
+    with pytest.raises(FormatError, match=r"no \.npz or \.npy file"):
         read_inputs(tmp_path / "objects.npy", [A])
 
 
