@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.cache.processes import fast_directory
 
 from pteron.cache import DirectoryCache
 from pteron.cache.testing import write_files
+from tests.cache.processes import fast_directory
 
 
 @pytest.fixture

@@ -20,10 +20,9 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from tests.cache.processes import exit_code, fast_directory, in_child
-
 from pteron.cache import CacheKey, DirectoryCache
 from pteron.cache.evict import Limits
+from tests.cache.processes import exit_code, fast_directory, in_child
 
 NAMES = [f"entry-{number}" for number in range(6)]
 KEYS = [CacheKey(f"payload-{number}", "engine", "1") for number in range(3)]

@@ -13,9 +13,8 @@ import time
 from functools import partial
 from pathlib import Path
 
-from tests.cache.processes import exit_code, in_child
-
 from pteron.cache import CacheKey, DirectoryCache
+from tests.cache.processes import exit_code, in_child
 
 KEY = CacheKey("payload", "engine", "1")
 CONTENT = b"compiled" * 1000

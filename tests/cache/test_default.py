@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 import pteron.cache
-from pteron.cache import DirectoryCache, MemoryCache, default_cache, set_default_cache
-from pteron.cache.default import parse_size, user_cache_path
+from pteron.cache import DirectoryCache, MemoryCache, TieredCache, default_cache, set_default_cache
+from pteron.cache.default import user_cache_path
+from pteron.cache.units import parse_age, parse_size
 from pteron.errors import CacheError, UsageError
 
 
@@ -86,6 +87,30 @@ def test_chosen_cache_wins(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_sizes(text: str, size: int) -> None:
     assert parse_size(text) == size
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("90", 90), ("45m", 2700), ("1.5h", 5400), ("30 d", 2_592_000)]
+)
+def test_ages(text: str, seconds: float) -> None:
+    assert parse_age(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "soon", "-1d", "1y"])
+def test_what_is_no_age_is_told(text: str) -> None:
+    with pytest.raises(UsageError, match="is not an age"):
+        parse_age(text)
+
+
+def test_remote_from_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PTERON_CACHE_DIR", str(tmp_path / "local"))
+    monkeypatch.setenv("PTERON_CACHE_REMOTE", (tmp_path / "remote").as_uri())
+    with pytest.raises(UsageError, match="PTERON_CACHE_KEY"):
+        default_cache()
+    monkeypatch.setenv("PTERON_CACHE_KEY", "hmac-sha256:" + "5a" * 32)
+    cache = default_cache()
+    assert isinstance(cache, TieredCache)
+    assert not cache.remote.read_only
 
 
 def test_importing_it_stays_light() -> None:

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.cache.processes import exit_code, in_child
 
 from pteron.cache import CacheKey, DirectoryCache, locks
 from pteron.cache.testing import FILES, KEY, OTHER_FILES, read_files, write_files
 from pteron.errors import CacheError, CacheErrorCode
+from tests.cache.processes import exit_code, in_child
 
 Put = Callable[..., None]
 

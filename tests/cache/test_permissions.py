@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.cache.processes import exit_code, in_child
 
 from pteron.cache import CacheKey, DirectoryCache, load_through
 from pteron.errors import CacheError, CacheErrorCode
+from tests.cache.processes import exit_code, in_child
 
 NOBODY = 65534
 KEY = CacheKey("payload", "engine", "1")

@@ -11,13 +11,13 @@ from pathlib import Path
 import boto3
 import obstore
 import pytest
-from tests.cache import s3
-from tests.cache.s3 import S3Server
 
 from pteron.cache import CacheKey, DirectoryCache, TieredCache, load_through
 from pteron.cache.remote import Ed25519Key, ObjectStoreCache, SharedSecret, SigningKey
 from pteron.cache.testing import FILES, KEY, CacheContract, read_files, write_files
 from pteron.errors import CacheError, CacheErrorCode
+from tests.cache import s3
+from tests.cache.s3 import S3Server
 
 SECRET = SharedSecret(b"a secret of thirty-two bytes or more")
 PAIR = Ed25519Key.generate()

@@ -7,9 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.cache.test_crash import ROOT
-
 from pteron.cache import DirectoryCache
+from tests.cache.test_crash import ROOT
 
 PROCESSES = 32
 

@@ -40,7 +40,7 @@ def pytest_configure(config: pytest.Config) -> None:
     import pteron.coreml
 
     _believe_in_macos()
-    pteron.coreml.enable_predict(precision=os.environ.get("PTERON_PRECISION", "model"))
+    pteron.coreml.enable_predict(threads=1)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

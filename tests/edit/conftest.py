@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+
+from pteron.files import PTEFile
 from tests.edit.proof import program
 from tests.files.conftest import made as made
 from tests.files.conftest import session_directory as session_directory
 from tests.files.made import Made
-
-from pteron.files import PTEFile
 
 
 @pytest.fixture

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import torch
 from executorch.extension.pybindings import portable_lib
-from tests.files.oracle import plain, their_file, their_program
 
 from pteron.files import PTEFile
 from pteron.files import open as open_file
 from pteron.files.check import check
+from tests.files.oracle import plain, their_file, their_program
 
 
 def program(data: bytes) -> PTEFile:

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 import torch
 from executorch.exir import to_edge
-from tests.edit.proof import proven, run
-from tests.files.made import X, mlp
-from tests.files.oracle import plain, their_file
 from torch.export import export
 
 from pteron.edit import add_constant_methods
 from pteron.errors import UnsupportedError, UsageError
 from pteron.files import PTEFile
+from tests.edit.proof import proven, run
+from tests.files.made import X, mlp
+from tests.files.oracle import plain, their_file
 
 Opened = Callable[[str], PTEFile]
 

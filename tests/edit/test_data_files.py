@@ -8,10 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from tests.edit.proof import assert_equal, canonical, content, program, proven, run
-from tests.files.made import Made, X, mlp
-from tests.files.oracle import plain, their_file
-from tests.files.programs import add_plan, constant_tensor, float_tensor
 
 from pteron.edit import add_constant_methods, externalise, inline, replace_external, replace_named
 from pteron.errors import UsageError
@@ -19,6 +15,10 @@ from pteron.files import NamedBlob, PTDFile, PTEFile
 from pteron.files import open as open_file
 from pteron.files.check import check
 from pteron.schema.program import EValue, Int, Program, Tensor, TensorDataLocation
+from tests.edit.proof import assert_equal, canonical, content, program, proven, run
+from tests.files.made import Made, X, mlp
+from tests.files.oracle import plain, their_file
+from tests.files.programs import add_plan, constant_tensor, float_tensor
 
 Opened = Callable[[str], PTEFile]
 Maker = Callable[[str], Made]

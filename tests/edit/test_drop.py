@@ -6,13 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.edit.proof import assert_equal, canonical, program, proven, run
-from tests.files.made import Made, X
 
 from pteron.edit import drop
 from pteron.errors import UsageError
 from pteron.files import PTEFile
 from pteron.files import open as open_file
+from tests.edit.proof import assert_equal, canonical, program, proven, run
+from tests.files.made import Made, X
 
 Opened = Callable[[str], PTEFile]
 

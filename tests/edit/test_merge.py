@@ -6,13 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.edit.proof import assert_equal, canonical, content, program, proven, run
-from tests.files.made import Made, X
 
 from pteron.edit import add_constant_methods, drop, merge, rename
 from pteron.errors import UsageError
 from pteron.files import NamedBlob, PTEFile
 from pteron.files import open as open_file
+from tests.edit.proof import assert_equal, canonical, content, program, proven, run
+from tests.files.made import Made, X
 
 Opened = Callable[[str], PTEFile]
 Maker = Callable[[str], Made]

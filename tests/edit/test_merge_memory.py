@@ -10,7 +10,6 @@ import torch
 from executorch.exir import ExecutorchBackendConfig, to_edge
 from executorch.exir.passes import MemoryPlanningPass
 from executorch.runtime import Runtime
-from tests.edit.proof import canonical, content, program, proven
 from torch import nn
 from torch.export import export
 
@@ -18,6 +17,7 @@ from pteron.edit import drop, merge, rename
 from pteron.edit.memory_ids import planned_tensors, shared_ids
 from pteron.errors import UsageError
 from pteron.files import PTEFile
+from tests.edit.proof import canonical, content, program, proven
 
 X = torch.arange(4.0)
 

@@ -9,9 +9,6 @@ import numpy as np
 import pytest
 import torch
 from executorch.exir import to_edge
-from tests.edit.proof import assert_equal, canonical, program, proven, run
-from tests.files.made import Made, X, mlp
-from tests.files.programs import add_plan, constant_tensor, float_tensor
 from torch import nn
 from torch.export import export
 
@@ -19,6 +16,9 @@ from pteron.edit import replace_constant
 from pteron.errors import UsageError
 from pteron.files import PTEFile
 from pteron.schema.program import EValue, ExtraTensorInfo, Int, Program, ScalarType, Tensor
+from tests.edit.proof import assert_equal, canonical, program, proven, run
+from tests.files.made import Made, X, mlp
+from tests.files.programs import add_plan, constant_tensor, float_tensor
 
 Opened = Callable[[str], PTEFile]
 ONES = np.ones((2, 2), np.float32)

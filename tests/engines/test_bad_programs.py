@@ -7,7 +7,6 @@ import resource
 import numpy as np
 import pytest
 import torch
-from tests.engines.converted import ENGINE, compile_source, convert
 from torch import nn
 
 from pteron.engines.base import EngineOptions
@@ -15,6 +14,7 @@ from pteron.errors import EngineError, UsageError
 from pteron.payloads.coreml.package import CoreMLPackage
 from pteron.payloads.coreml.proto import mil_pb2 as mil
 from pteron.payloads.sources import FilesSource
+from tests.engines.converted import ENGINE, compile_source, convert
 
 
 @pytest.fixture(scope="module")

@@ -10,12 +10,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from tests.engines.converted import convert
-from tests.engines.test_states import SpeechCell, speech_steps
 
 from pteron.engines import select
 from pteron.engines.base import EngineOptions
 from pteron.errors import EngineError, StateError, UnsupportedError, UsageError
+from tests.engines.converted import convert
+from tests.engines.test_states import SpeechCell, speech_steps
 
 linux = pytest.mark.skipif(platform.system() == "Darwin", reason="Core ML exists there")
 

@@ -8,11 +8,11 @@ import gc
 import numpy as np
 import pytest
 import torch
-from tests.engines.converted import ENGINE, compile_source, convert
 from torch import nn
 
 from pteron.engines.base import EngineOptions
 from pteron.errors import StateError
+from tests.engines.converted import ENGINE, compile_source, convert
 
 
 class SpeechCell(nn.Module):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from filelock import FileLock
+
 from tests.files.made import MAKERS, Made
 
 SLOW = {"core_ml", "core_ml_state", "core_ml_multifunction", "xnnpack_quantised"}

@@ -11,6 +11,7 @@ from executorch.exir._serialize._flatbuffer_program import _flatbuffer_to_progra
 from executorch.exir._serialize._program import PTEFile as TheirFile
 from executorch.exir._serialize._program import deserialize_pte_binary
 from executorch.extension.pybindings import portable_lib
+
 from tests.files.made import Made
 
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+
 from tests.conftest import ROOT
 
 HELPERS = {"flat.py", "hold.py", "segments.py"}

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 import torch
-from tests.files.made import Made
-from tests.files.oracle import plain, run, their_file, their_program
 
 from pteron.files import PTDFile, PTEFile
 from pteron.files import open as open_file
 from pteron.files.check import check
+from tests.files.made import Made
+from tests.files.oracle import plain, run, their_file, their_program
 
 CORPUS = [
     "add-2023.pte",

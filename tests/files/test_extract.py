@@ -9,9 +9,6 @@ import numpy as np
 import pytest
 import torch
 from safetensors.numpy import load_file
-from tests.files.made import Counter, mlp
-from tests.files.oracle import their_file
-from tests.files.programs import add_constant_program
 
 import pteron
 from pteron.errors import FileAccessError, FormatError, UsageError
@@ -30,6 +27,9 @@ from pteron.schema.program import (
     Program,
     ScalarType,
 )
+from tests.files.made import Counter, mlp
+from tests.files.oracle import their_file
+from tests.files.programs import add_constant_program
 
 
 def their_json(data: bytes) -> dict:

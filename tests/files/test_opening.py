@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.files.programs import add_program, busy_program
 
 from pteron.errors import FileAccessError, FormatError, UsageError
 from pteron.files import BundledFile, NamedBlob, PTDFile, PTEFile
 from pteron.files import open as open_file
+from tests.files.programs import add_program, busy_program
 
 
 @pytest.fixture

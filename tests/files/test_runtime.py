@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 from executorch.runtime import Runtime
+
 from tests.files.programs import add_constant_program, add_program
 
 X = torch.arange(4, dtype=torch.float32).reshape(2, 2)

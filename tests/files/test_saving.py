@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.files.programs import add_plan, add_program, busy_program, float_tensor
 
 from pteron.errors import FileAccessError, UnsupportedError, UsageError
 from pteron.files import BundledFile, NamedBlob, PTDFile, PTEFile, Segment, saving
@@ -15,6 +14,7 @@ from pteron.flatbuf import encode
 from pteron.schema import bundled
 from pteron.schema.flat_tensor import TensorLayout
 from pteron.schema.program import IDENTIFIER, Double, EValue, Program, ScalarType
+from tests.files.programs import add_plan, add_program, busy_program, float_tensor
 
 ALL = [
     "add-2023.pte",

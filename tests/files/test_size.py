@@ -8,9 +8,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.files.made import Made, mlp
-from tests.files.oracle import their_file
-from tests.files.programs import add_constant_program
 
 import pteron
 from pteron.errors import PteronError
@@ -18,6 +15,9 @@ from pteron.files import PTEFile
 from pteron.files.size import size_tree
 from pteron.files.size.rows import Row, rows
 from pteron.payloads import Part
+from tests.files.made import Made, mlp
+from tests.files.oracle import their_file
+from tests.files.programs import add_constant_program
 
 
 def check_exact(part: Part, size: int) -> None:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.files.programs import add_constant_program, add_program, busy_program
-
 from pteron.files import BundledFile, NamedBlob, PTDFile
 from pteron.schema import bundled
 from pteron.schema.flat_tensor import TensorLayout
 from pteron.schema.program import ScalarType
+from tests.files.programs import add_constant_program, add_program, busy_program
 
 FORMATS = ("pte", "ptd", "bpte")
 _LARGEST = 64 << 10

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+
 from tests.fuzz.run import fuzz
 from tests.fuzz.seeds import FORMATS, seeds
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import pytest
+
 from tests.files.conftest import made, session_directory  # noqa: F401 - fixtures
 from tests.files.made import Made
 from tests.files.oracle import their_file

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.files.made import mlp
 
 from pteron.errors import FormatError, PteronError
 from pteron.payloads import find_reader, open_payload
@@ -20,6 +19,7 @@ from pteron.payloads.xnnpack.elements import read_elements
 from pteron.payloads.xnnpack.graph import Use
 from pteron.payloads.xnnpack.layout import read_graph, read_layout
 from pteron.payloads.xnnpack.schema import DATA_TYPES, NODE_KINDS
+from tests.files.made import mlp
 
 READER = find_reader("XnnpackBackend")
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import torch
 from executorch.runtime import Runtime
-from tests.runtime.executorch_programs import CASES, lower
 
 import pteron
 from pteron.errors import EngineError, UnsupportedError
+from tests.runtime.executorch_programs import CASES, lower
 
 STEPS = 3
 
