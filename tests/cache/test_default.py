@@ -104,6 +104,7 @@ def test_what_is_no_age_is_told(text: str) -> None:
 
 def test_remote_from_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PTERON_CACHE_DIR", str(tmp_path / "local"))
+    (tmp_path / "remote").mkdir()
     monkeypatch.setenv("PTERON_CACHE_REMOTE", (tmp_path / "remote").as_uri())
     with pytest.raises(UsageError, match="PTERON_CACHE_KEY"):
         default_cache()

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-import re
 from functools import lru_cache
 from pathlib import Path
 
 from pteron.cache.directory import DEFAULT_MAX_BYTES, DirectoryCache
 from pteron.cache.protocol import CompiledModelCache
+from pteron.cache.tiered import TieredCache
+from pteron.cache.units import parse_size
 from pteron.errors import UsageError
 
-_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE | re.ASCII)
 _FROM_ENVIRONMENT = object()
+_MODES = ("on", "off", "read-only")
 
 _chosen: object = _FROM_ENVIRONMENT
 
@@ -22,17 +22,31 @@ def default_cache() -> CompiledModelCache | None:
     """The process-wide cache; None if caching is off.
 
     Unless :func:`set_default_cache` chose another it is a :class:`DirectoryCache` in the user's
-    own cache directory, and the environment has its say: ``PTERON_CACHE_DIR`` (path),
-    ``PTERON_CACHE_SIZE`` (byte quota: ``500M``, ``10GiB``) and ``PTERON_CACHE`` (``on``,
-    ``off`` or ``read-only``).
+    own cache directory, and the environment has its say:
+
+    - ``PTERON_CACHE``: ``on``, ``off`` or ``read-only``
+    - ``PTERON_CACHE_DIR``: the directory
+    - ``PTERON_CACHE_SIZE``: byte quota, as ``500M`` or ``10GiB``
+    - ``PTERON_CACHE_REMOTE``: URL of an object store to share compiled models through
+      (:meth:`pteron.cache.remote.ObjectStoreCache.from_url`), with the key in
+      ``PTERON_CACHE_KEY`` or ``PTERON_CACHE_KEY_FILE``
 
     Raises:
         UsageError: a variable's value is not one of these.
     """
     if _chosen is not _FROM_ENVIRONMENT:
         return _chosen  # type: ignore[return-value]
-    variables = ("PTERON_CACHE", "PTERON_CACHE_DIR", "PTERON_CACHE_SIZE")
-    return _from_environment(*(os.environ.get(name, "").strip() for name in variables))
+    if _mode() == "off":
+        return None
+    url = _variable("PTERON_CACHE_REMOTE")
+    return _tiered(default_directory(), url) if url else default_directory()
+
+
+def default_directory() -> DirectoryCache:
+    """The cache directory that the environment chooses, whether or not caching is on."""
+    return _directory(
+        _variable("PTERON_CACHE_DIR"), _variable("PTERON_CACHE_SIZE"), _mode() == "read-only"
+    )
 
 
 def set_default_cache(cache: CompiledModelCache | None) -> None:
@@ -47,33 +61,35 @@ def reset_default_cache() -> None:
     _chosen = _FROM_ENVIRONMENT
 
 
-def parse_size(text: str) -> int:
-    """Bytes in ``1500``, ``500M``, ``10GiB`` (K, M, G and T are powers of 1024).
-
-    Raises:
-        UsageError: the text is not a size.
-    """
-    match = _SIZE.fullmatch(text.strip())
-    if not match:
-        raise UsageError(f"{text!r} is not a size; write a number of bytes, or 500M, 10G, 1.5T")
-    return int(float(match[1]) * _UNITS[match[2].upper()])
-
-
-@lru_cache(maxsize=8)
-def _from_environment(mode: str, directory: str, size: str) -> DirectoryCache | None:
-    if mode not in ("", "on", "off", "read-only"):
-        raise UsageError(f"PTERON_CACHE is {mode!r}; it may be on, off or read-only")
-    if mode == "off":
-        return None
-    return DirectoryCache(
-        Path(directory) if directory else user_cache_path(),
-        max_bytes=parse_size(size) if size else DEFAULT_MAX_BYTES,
-        read_only=mode == "read-only",
-    )
-
-
 def user_cache_path() -> Path:
     """Where compiled models go by default: in the user's own cache directory."""
     import platformdirs
 
     return platformdirs.user_cache_path("pteron") / "compiled"
+
+
+def _variable(name: str) -> str:
+    return os.environ.get(name, "").strip()
+
+
+def _mode() -> str:
+    mode = _variable("PTERON_CACHE") or "on"
+    if mode not in _MODES:
+        raise UsageError(f"PTERON_CACHE is {mode!r}; it may be {', '.join(_MODES)}")
+    return mode
+
+
+@lru_cache(maxsize=8)
+def _directory(path: str, size: str, read_only: bool) -> DirectoryCache:
+    return DirectoryCache(
+        Path(path) if path else user_cache_path(),
+        max_bytes=parse_size(size) if size else DEFAULT_MAX_BYTES,
+        read_only=read_only,
+    )
+
+
+@lru_cache(maxsize=8)
+def _tiered(local: DirectoryCache, url: str) -> TieredCache:
+    from pteron.cache.remote import ObjectStoreCache, key_from_environment
+
+    return TieredCache(local, ObjectStoreCache.from_url(url, key_from_environment()))

@@ -13,6 +13,7 @@ MANIFEST_LIMIT = 16 << 20
 """No manifest is larger than this, in bytes."""
 
 _CHUNK = 1 << 20
+_FAR_FUTURE = 1e11
 
 
 @dataclass(frozen=True)
@@ -68,8 +69,8 @@ class Manifest:
                 identifier=fields["identifier"],
                 files={path: _record(*file) for path, file in fields["files"].items()},
                 key=fields["key"],
-                created=float(fields["created"]),
-                compile_seconds=float(fields["compile_seconds"]),
+                created=_seconds(fields["created"]),
+                compile_seconds=_seconds(fields["compile_seconds"]),
             )
         except (KeyError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
             raise ValueError(f"not a manifest: {error!r}") from error
@@ -79,6 +80,12 @@ def _record(size: int, digest: str) -> FileRecord:
     if type(size) is not int or size < 0 or not isinstance(digest, str):
         raise TypeError(f"not a file's size and digest: {size!r}, {digest!r}")
     return FileRecord(size, digest)
+
+
+def _seconds(value: float) -> float:
+    if not 0 <= float(value) < _FAR_FUTURE:
+        raise ValueError(f"not a time: {value!r}")
+    return float(value)
 
 
 def describe(root: Path) -> dict[str, FileRecord]:
