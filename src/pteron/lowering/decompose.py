@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from pteron.lowering.region import mutations
+from pteron.lowering.rewrites import rewrites
 
 if TYPE_CHECKING:
-    from torch import Tensor
     from torch._ops import OpOverload
     from torch.export import ExportedProgram
+    from torch.fx import Node
 
 Keep = Callable[["OpOverload"], bool]
 
@@ -19,60 +22,23 @@ def functional(program: ExportedProgram, keep: Keep) -> ExportedProgram:
     ``keep`` says which operators are taken as they are, and so are not decomposed.
     """
     import torch
+    from torch._decomp import get_decompositions
 
+    early = torch.export.default_decompositions()
+    early.update(rewrites())
+    # These come into a graph only when writes become values, after which a table is looked at.
+    training_norm = torch.ops.aten._native_batch_norm_legit_functional.default
+    late = {**get_decompositions([training_norm]), **rewrites()}
+    for table in (early, late):
+        for op in [op for op in table if keep(op)]:
+            table.pop(op)
     with torch.no_grad():
-        program = program.run_decompositions(_table(torch.export.default_decompositions(), keep))
-        late = _table(_late_decompositions(), keep)
+        program = program.run_decompositions(early)
         if any(node.target in late for node in program.graph.nodes):
             program = program.run_decompositions(late)
     _drop_assertions(program)
+    _copy_what_is_passed_on(program)
     return program
-
-
-def _table(table: Any, keep: Keep) -> Any:
-    for op in [op for op in table if keep(op)]:
-        table.pop(op)
-    return table
-
-
-def _late_decompositions() -> dict[Any, Callable[..., Any]]:
-    """What only functionalisation brings into a graph, and torch's own table leaves alone."""
-    import torch
-    from torch._decomp import get_decompositions
-
-    aten = torch.ops.aten
-    table = get_decompositions([aten._native_batch_norm_legit_functional.default])
-    table[aten.as_strided_scatter.default] = _as_strided_scatter
-    table[aten.diagonal_scatter.default] = _diagonal_scatter
-    return dict(table)
-
-
-def _as_strided_scatter(
-    self: Tensor,
-    src: Tensor,
-    size: Sequence[int],
-    stride: Sequence[int],
-    storage_offset: int | None = None,
-) -> Tensor:
-    """Write ``src`` through the view ``self.as_strided(size, stride, storage_offset)``."""
-    import torch
-
-    places = torch.full((), storage_offset or 0, dtype=torch.int64)
-    for axis, (length, step) in enumerate(zip(size, stride, strict=True)):
-        shape = [1] * axis + [length] + [1] * (len(size) - axis - 1)
-        places = places + (torch.arange(length) * step).view(shape)
-    flat = self.reshape(-1).scatter(0, places.expand(tuple(size)).reshape(-1), src.reshape(-1))
-    return flat.view(self.shape)
-
-
-def _diagonal_scatter(
-    self: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1
-) -> Tensor:
-    """Write ``src`` through the view ``self.diagonal(offset, dim1, dim2)``."""
-    import torch
-
-    like = torch.empty(self.shape, device="meta").diagonal(offset, dim1, dim2)
-    return _as_strided_scatter(self, src, like.shape, like.stride(), like.storage_offset())
 
 
 def _drop_assertions(program: ExportedProgram) -> None:
@@ -81,4 +47,36 @@ def _drop_assertions(program: ExportedProgram) -> None:
         name = getattr(node.target, "__name__", "")
         if node.op == "call_function" and name.startswith(("_assert", "sym_constrain_range")):
             program.graph.erase_node(node)
+    program.graph_module.recompile()
+
+
+def _copy_what_is_passed_on(program: ExportedProgram) -> None:
+    """Make every new value of a buffer, and every output, the result of an operation.
+
+    A buffer may be given an input or another buffer's old value, and an old value may be an
+    output. A copy of it stands for that from here on, so that buffers can be written in any order.
+    """
+    import torch
+    from torch.export.graph_signature import TensorArgument
+
+    written = mutations(program)
+    buffers = {
+        spec.arg.name for spec in program.graph_signature.input_specs if spec.target in written
+    }
+    output = program.graph.output_node()
+    values = list(output.args[0])
+    specs = program.graph_signature.output_specs
+    copies: dict[Node, Node] = {}
+    for position, (value, spec) in enumerate(zip(values, specs, strict=True)):
+        if not isinstance(value, torch.fx.Node) or value.op != "placeholder":
+            continue
+        if spec.target is None and value.name not in buffers:
+            continue
+        if value not in copies:
+            with program.graph.inserting_before(output):
+                copies[value] = program.graph.call_function(torch.ops.aten.clone.default, (value,))
+            copies[value].meta = dict(value.meta)
+        values[position] = copies[value]
+        spec.arg = TensorArgument(copies[value].name)
+    output.args = (tuple(values),)
     program.graph_module.recompile()

@@ -188,28 +188,11 @@ def _topological(
 
 
 def _write_back(outer: Outer) -> None:
-    """End the method by copying new values into the buffers that the program owns.
-
-    A buffer's old value that is still wanted then (it is returned, or it becomes the value of
-    another buffer) is copied aside first.
-    """
+    """End the method by copying new values into the buffers that the program owns."""
     import torch
 
-    old = {node for node, name in outer.state.items() if name in outer.writes}
-    aside: dict[Node, Node] = {}
-
-    def kept(value: Any) -> Any:
-        if value not in old:
-            return value
-        if value not in aside:
-            aside[value] = outer.graph.call_function(torch.ops.aten.clone.default, (value,))
-            aside[value].meta = dict(value.meta)
-        return aside[value]
-
-    outer.outputs = [kept(value) for value in outer.outputs]
-    placeholder = {name: node for node, name in outer.state.items()}
-    moves = [(placeholder[n], v) for n, v in outer.writes.items() if v is not placeholder[n]]
-    moves = [(buffer, kept(value)) for buffer, value in moves]
-    for buffer, value in moves:
-        write = outer.graph.call_function(torch.ops.aten.copy_.default, (buffer, value))
-        write.meta = dict(buffer.meta)
+    for buffer, name in outer.state.items():
+        if name in outer.writes:
+            args = (buffer, outer.writes[name])
+            write = outer.graph.call_function(torch.ops.aten.copy_.default, args)
+            write.meta = dict(buffer.meta)

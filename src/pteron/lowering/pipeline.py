@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
+from pteron.errors import LoweringError
 from pteron.files import PTEFile
 from pteron.lowering import capture, decompose, partition, state
 from pteron.lowering.coreml import convert, payload, support
@@ -17,6 +20,7 @@ from pteron.lowering.progress import NoProgress, Progress
 from pteron.lowering.quiet import quiet
 from pteron.lowering.region import Region, carve
 from pteron.lowering.report import DelegateSummary, LoweringReport
+from pteron.lowering.source import describe
 from pteron.schema.program import Program
 
 if TYPE_CHECKING:
@@ -33,6 +37,8 @@ def lower(
     backend: CoreML | None = CoreML(),  # noqa: B008 (frozen)
     take_over_mutable_buffers: state.TakeOver = True,
     on_inexact: str = "cast",
+    exclude: Collection[str] = (),
+    whole_graph: bool = False,
     dynamic_shapes: Any = None,
     progress: Progress | None = None,
 ) -> PTEFile:
@@ -49,6 +55,8 @@ def lower(
         on_inexact: an fp32 buffer that begins at zero can only become fp16 state. ``"cast"``
             does that (the report says so), ``"keep"`` leaves it to the program, ``"error"``
             refuses.
+        exclude: operators that no delegate gets, by name or glob (``"aten.softmax.*"``).
+        whole_graph: one delegate with everything, or an error that names what prevents it.
         dynamic_shapes: as ``torch.export.export`` takes it.
         progress: is told the stages.
 
@@ -60,43 +68,99 @@ def lower(
         UsageError: an argument has no meaning.
     """
     progress = progress or NoProgress()
+    choices = _Choices(
+        backend, take_over_mutable_buffers, on_inexact, exclude, whole_graph, progress
+    )
     with quiet():
         progress.stage("export")
         exported = capture.export(model, tuple(example_inputs), example_kwargs, dynamic_shapes)
         progress.stage("decompose")
-        program = decompose.functional(exported, support.takes if backend else has_portable_kernel)
-        lowered = _Method("forward", program, backend, progress)
-        lowered.plan(take_over_mutable_buffers, on_inexact)
-        outer, delegates = lowered.build()
+        keep = has_portable_kernel if backend is None else support.keeps
+        program = decompose.functional(exported, keep)
+        lowered = _Method("forward", program, choices).lower()
         progress.stage("emit")
-        return _file({outer.name: outer}, LoweringReport(lowered.state, tuple(delegates)))
+        report = LoweringReport(lowered.state, tuple(lowered.summaries()))
+        return _file({"forward": lowered.outer}, report)
 
 
 class _Method:
     """One method on its way."""
 
-    def __init__(
-        self, name: str, program: ExportedProgram, backend: CoreML | None, progress: Progress
-    ) -> None:
+    def __init__(self, name: str, program: ExportedProgram, choices: _Choices) -> None:
         self.name = name
         self.program = program
-        self.backend = backend
-        self.progress = progress
-        self.state = state.survey(name, program)
-        self.regions: list[set[Node]] = []
+        self.choices = choices
+        self.refused: set[str] = set()
 
-    def plan(self, take_over: state.TakeOver, on_inexact: str) -> None:
-        """Decide what goes to delegates, and who owns each buffer."""
-        self.progress.stage("plan")
-        state.keep_from_delegates(self.state, self.backend, take_over, on_inexact)
-        if self.backend is not None:
-            self.regions = partition.whole_graph(self.program, support.supported)
-        state.settle(self.state, self.program, list(self.regions))
+    def lower(self) -> _Lowered:
+        """Divide, convert, and divide again without what turned out not to convert."""
+        while True:
+            plan, regions = self._plan()
+            try:
+                made = [self._delegate(plan, *entry) for entry in enumerate(regions)]
+            except convert.RefusedError as error:
+                self._without(error)
+            else:
+                return _Lowered(self.name, outline(self.name, self.program, made), plan, made)
 
-    def build(self) -> tuple[Outer, list[DelegateSummary]]:
-        """Make the payloads and the program around them."""
-        made = [self._delegate(index, nodes) for index, nodes in enumerate(self.regions)]
-        summaries = [
+    def _plan(self) -> tuple[state.StatePlan, list[set[Node]]]:
+        choices = self.choices
+        choices.progress.stage("plan")
+        plan = state.survey(self.name, self.program)
+        state.keep_from_delegates(plan, choices.backend, choices.take_over, choices.on_inexact)
+        sets = state.touching(plan, self.program)
+        if choices.backend is None:
+            division = partition.Partition([], {})
+        elif choices.whole_graph:
+            division = partition.whole_graph(self.program, self._taken)
+        else:
+            division = partition.partition(self.program, self._taken, sets)
+        state.settle(plan, sets, division)
+        return plan, division.regions
+
+    def _taken(self, node: Node) -> bool:
+        if node.name in self.refused or self.choices.excludes(node):
+            return False
+        return support.supported(node)
+
+    def _delegate(
+        self, plan: state.StatePlan, index: int, nodes: set[Node]
+    ) -> tuple[Region, Delegate]:
+        backend = self.choices.backend
+        assert backend is not None
+        owned = [record.name for record in plan.buffers.values() if record.delegate == index]
+        region = carve(self.program, nodes, owned)
+        self.choices.progress.stage(f"convert delegate {index}")
+        converted = convert.convert(region.program, backend, self.choices.progress)
+        states = [(plan.buffers[name], inside) for name, inside in region.states.items()]
+        specs = payload.compile_specs(backend, convert.target(backend), states)
+        return region, Delegate(payload.BACKEND_ID, payload.payload(converted), specs)
+
+    def _without(self, error: convert.RefusedError) -> None:
+        """Leave the operation that coremltools failed at to the program, if that is allowed."""
+        nodes = {node.name: node for node in self.program.graph.nodes}
+        node = nodes.get(error.node)
+        if node is None:
+            raise error
+        if self.choices.whole_graph:
+            raise LoweringError(
+                f"coremltools cannot convert {describe(node)}: {error.reason}; lower without "
+                "whole_graph to leave it to the program"
+            ) from error
+        self.refused.add(node.name)
+
+
+@dataclass(frozen=True)
+class _Lowered:
+    """A method, lowered: the program around its delegates, and what is in them."""
+
+    name: str
+    outer: Outer
+    state: state.StatePlan
+    delegates: list[tuple[Region, Delegate]]
+
+    def summaries(self) -> list[DelegateSummary]:
+        return [
             DelegateSummary(
                 method=self.name,
                 index=index,
@@ -105,19 +169,25 @@ class _Method:
                 payload_bytes=len(delegate.payload),
                 states=tuple(region.states),
             )
-            for index, (region, delegate) in enumerate(made)
+            for index, (region, delegate) in enumerate(self.delegates)
         ]
-        return outline(self.name, self.program, made), summaries
 
-    def _delegate(self, index: int, nodes: set[Node]) -> tuple[Region, Delegate]:
-        assert self.backend is not None
-        owned = [r.name for r in self.state.buffers.values() if r.delegate == index]
-        region = carve(self.program, nodes, owned)
-        self.progress.stage(f"convert delegate {index}")
-        converted = convert.convert(region.program, self.backend, self.progress)
-        states = [(self.state.buffers[n], inside) for n, inside in region.states.items()]
-        specs = payload.compile_specs(self.backend, convert.target(self.backend), states)
-        return region, Delegate(payload.BACKEND_ID, payload.payload(converted), specs)
+
+@dataclass(frozen=True)
+class _Choices:
+    """What the caller asked for."""
+
+    backend: CoreML | None
+    take_over: state.TakeOver
+    on_inexact: str
+    exclude: Collection[str]
+    whole_graph: bool
+    progress: Progress
+
+    def excludes(self, node: Node) -> bool:
+        """Whether the caller keeps an operation out of delegates, by name or glob."""
+        name = str(node.target)
+        return any(fnmatchcase(name, pattern) for pattern in self.exclude)
 
 
 def _file(outers: Mapping[str, Outer], report: LoweringReport) -> PTEFile:

@@ -55,12 +55,13 @@ class _Carver:
         self.constants: dict[str, Any] = {}
 
     def carve(self) -> Region:
-        used = self._used_from_outside()
+        used = self._used_from_outside() + self._only_written()
         inputs = [node for node in used if not self._comes_along(node)]
         writes = self._state_writes()
         inputs += [n for n in writes.values() if n not in self.members and n not in inputs]
         outputs = [node for node in self.nodes if self._is_read_outside(node)]
-        program = self._build([n for n in used if self._comes_along(n)], inputs, outputs, writes)
+        along = [n for n in self.program.graph.nodes if n in used and self._comes_along(n)]
+        program = self._build(along, inputs, outputs, writes)
         return Region(
             tuple(self.nodes), tuple(inputs), tuple(outputs), dict(self.state_names), program
         )
@@ -68,6 +69,16 @@ class _Carver:
     def _used_from_outside(self) -> list[Node]:
         used = {source for node in self.nodes for source in node.all_input_nodes} - self.members
         return [node for node in self.program.graph.nodes if node in used]
+
+    def _only_written(self) -> list[Node]:
+        """Placeholders of states that nothing reads."""
+        return [
+            node
+            for node in self.program.graph.nodes
+            if node.op == "placeholder"
+            and not node.users
+            and self.specs[node.name].target in self.state_names
+        ]
 
     def _comes_along(self, node: Node) -> bool:
         spec = self.specs.get(node.name)

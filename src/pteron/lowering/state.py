@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pteron.errors import LoweringError, UsageError
+from pteron.lowering.partition import Partition, Together
 from pteron.lowering.region import mutations, tensor_of
-from pteron.lowering.source import op_name, source_line
+from pteron.lowering.source import describe, op_name, source_line
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
@@ -187,45 +188,38 @@ def _question(take_over: TakeOver) -> Callable[[str], bool]:
     return lambda name: any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
-def settle(plan: StatePlan, program: ExportedProgram, regions: list[set[Any]]) -> None:
-    """Give each remaining buffer to the one region that does all its reads and writes.
-
-    What no single region covers goes to the program, with the operation that stands outside.
-    """
+def touching(plan: StatePlan, program: ExportedProgram) -> list[Together]:
+    """Every operation that reads or writes each buffer that a delegate may own."""
     nodes = {node.name: node for node in program.graph.nodes}
     specs = {str(spec.target): spec for spec in program.graph_signature.input_specs}
     written = mutations(program)
-    for record in plan.buffers.values():
-        if record.owner is not None:
-            continue
-        placeholder, final = nodes[specs[record.name].arg.name], nodes[written[record.name]]
-        touching = [*placeholder.users, final]
-        owner, outside = _one_region(touching, regions)
-        if owner is None:
-            record.give(Owner.PROGRAM, f"used outside the delegate: {_where(outside)}")
-            continue
-        record.delegate, record.stored_dtype = owner, STATE_DTYPE
-        cast = f", rounded from {record.dtype}" if record.dtype != STATE_DTYPE else ""
-        record.give(Owner.DELEGATE, f"every read and write is in delegate {owner}{cast}")
+    return [
+        Together(name, (*nodes[specs[name].arg.name].users, nodes[written[name]]))
+        for name, record in plan.buffers.items()
+        if record.owner is None
+    ]
 
 
-def _one_region(nodes: list[Node], regions: list[set[Any]]) -> tuple[int | None, Node | None]:
-    """The region that holds all nodes, or the first node that spoils it."""
-    owner: int | None = None
-    for node in nodes:
-        home = next((i for i, region in enumerate(regions) if node in region), None)
-        if home is None or (owner is not None and home != owner):
-            return None, node
-        owner = home
-    return owner, None
+def settle(plan: StatePlan, sets: Sequence[Together], division: Partition) -> None:
+    """Give each buffer to the one region that does all its reads and writes.
+
+    What no single region covers goes to the program, with the operation that stands outside.
+    """
+    home = {node: index for index, region in enumerate(division.regions) for node in region}
+    for group in sets:
+        record = plan.buffers[group.name]
+        homes = {home.get(node) for node in group.nodes}
+        owner = homes.pop()
+        if group.name in division.parted:
+            record.give(Owner.PROGRAM, _parted(group, division.parted[group.name]))
+        elif homes or owner is None:
+            record.give(Owner.PROGRAM, "other buffers keep its reads and writes apart")
+        else:
+            record.delegate, record.stored_dtype = owner, STATE_DTYPE
+            cast = f", rounded from {record.dtype}" if record.dtype != STATE_DTYPE else ""
+            record.give(Owner.DELEGATE, f"every read and write is in delegate {owner}{cast}")
 
 
-def _where(node: Node | None) -> str:
-    if node is None:
-        return "nothing reads or writes it there"
-    if node.op == "output":
-        return "its old value is an output of the method"
-    if node.op == "placeholder":
-        return f"its new value is the input {node.name} itself"
-    line = source_line(node)
-    return f"{node.target} at {line}" if line else str(node.target)
+def _parted(group: Together, node: Node) -> str:
+    touches = "reads or writes it" if node in group.nodes else "is between its reads and writes"
+    return f"{describe(node)} {touches}, outside any delegate"

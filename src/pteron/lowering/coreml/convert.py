@@ -21,6 +21,19 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 
+class RefusedError(LoweringError):
+    """coremltools could not convert a region.
+
+    Attributes:
+        node: name of the operation that it was at, or ``""`` if it was at none.
+    """
+
+    def __init__(self, reason: str, node: str) -> None:
+        self.reason = " ".join(reason.split())
+        self.node = node
+        super().__init__(f"coremltools cannot convert the model: {self.reason}")
+
+
 @dataclass(frozen=True)
 class Converted:
     """A Core ML model as coremltools made it.
@@ -42,7 +55,7 @@ class Converted:
 def convert(program: ExportedProgram, options: CoreML, progress: Progress) -> Converted:
     """Convert a region; its mutated buffers become Core ML states.
 
-    Raises :class:`LoweringError` with coremltools' reason.
+    Raises :class:`RefusedError` with coremltools' reason.
     """
     with tempfile.TemporaryDirectory(prefix="pteron-") as directory:
         model = _to_proto(program, options, progress, Path(directory))
@@ -69,9 +82,10 @@ def _to_proto(
     pipeline = ct.PassPipeline.DEFAULT
     if options.compute_precision == "float32":
         pipeline.remove_passes({"common::add_fp16_cast", "common::add_int16_cast"})
+    at: list[str] = []
     converter._reset_conversion_state()
     try:
-        with _progress_of_coremltools(progress):
+        with _progress_of_coremltools(progress), _position(at):
             proto, _ = converter.mil_convert_to_proto(
                 program,
                 "pytorch",
@@ -85,7 +99,7 @@ def _to_proto(
                 weights_dir=str(directory),
             )
     except Exception as error:
-        raise LoweringError(f"coremltools cannot convert the model: {error}") from error
+        raise RefusedError(str(error), at[-1] if at else "") from error
     finally:
         converter._reset_conversion_state()
     return proto
@@ -106,6 +120,22 @@ def _progress_of_coremltools(progress: Progress) -> Iterator[None]:
 
     bar = _bar(progress)
     with mock.patch.object(ops, "_tqdm", bar), mock.patch.object(pass_pipeline, "tqdm", bar):
+        yield
+
+
+@contextmanager
+def _position(at: list[str]) -> Iterator[None]:
+    """Keep in ``at`` the name of the operation that coremltools is converting."""
+    from coremltools.converters.mil.frontend.torch import ops
+
+    convert_one = ops.convert_single_node
+
+    def noting(context: Any, node: Any) -> None:
+        at.append(node.name)
+        convert_one(context, node)
+        at.pop()
+
+    with mock.patch.object(ops, "convert_single_node", noting):
         yield
 
 

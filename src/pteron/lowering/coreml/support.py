@@ -1,13 +1,33 @@
-"""What coremltools can convert."""
+"""What Core ML and coremltools can take."""
 
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from torch._ops import OpOverload
     from torch.fx import Node
+
+MAX_RANK = 5
+"""Most dimensions of a Core ML tensor."""
+
+
+_REWRITTEN = (
+    "add.Tensor",
+    "sub.Tensor",
+    "as_strided.default",
+    "diagonal.default",
+    "diagonal_copy.default",
+    "lerp.Scalar",
+)
+"""Operators that coremltools 9.0 drops arguments of, or translates wrongly or only in part."""
+
+
+def keeps(op: OpOverload) -> bool:
+    """Whether an operator is best given to coremltools as it is, not decomposed."""
+    return takes(op) and op.__name__ not in _REWRITTEN
 
 
 def takes(op: OpOverload) -> bool:
@@ -19,7 +39,27 @@ def takes(op: OpOverload) -> bool:
 
 
 def supported(node: Node) -> bool:
-    """Whether coremltools can convert this call."""
+    """Whether coremltools can convert this call, and Core ML can hold its values.
+
+    Core ML computes in fp16, fp32, int32 and bool; what is int64 in PyTorch is int32 there.
+    """
     if node.target is operator.getitem:
+        return isinstance(node.args[0], type(node)) and supported(node.args[0])
+    if not hasattr(node.target, "_schema") or not takes(node.target):
+        return False
+    return all(_fits(value) for value in _values(node))
+
+
+def _values(node: Node) -> Iterator[Any]:
+    for source in [*node.all_input_nodes, node]:
+        value = source.meta.get("val")
+        yield from value if isinstance(value, (tuple, list)) else [value]
+
+
+def _fits(value: Any) -> bool:
+    import torch
+
+    if not isinstance(value, torch.Tensor):
         return True
-    return hasattr(node.target, "_schema") and takes(node.target)
+    held = (torch.float16, torch.float32, torch.int32, torch.int64, torch.bool)
+    return value.dtype in held and value.dim() <= MAX_RANK and 0 not in value.shape
