@@ -33,6 +33,7 @@ DEBUG = {"debug_info.json", "model.mlpackage/executorch_debug_handle_mapping.jso
 
 def unpacked(payload: bytes | memoryview, directory: Path) -> Path:
     """The package in a payload as a directory, unpacked by ExecuTorch's own code."""
+    directory.mkdir(exist_ok=True)
     assert executorchcoreml.unflatten_directory_contents(bytes(payload), str(directory))
     (package,) = directory.glob("**/*.mlpackage")
     return package
@@ -122,7 +123,7 @@ def test_a_model_of_other_names(opened: Opened, counter_program: Path, tmp_path:
 def test_what_is_no_package(opened: Opened, tmp_path: Path) -> None:
     with pytest.raises(FileAccessError, match="is not a directory"):
         replace_coreml(opened("core_ml"), "forward", 0, tmp_path / "nothing.mlpackage")
-    with pytest.raises(FormatError, match="has no file 'model.mlpackage/Manifest.json'"):
+    with pytest.raises(FormatError, match=r"has no file 'model\.mlpackage/Manifest\.json'"):
         replace_coreml(opened("core_ml"), "forward", 0, tmp_path)
     with pytest.raises(UnsupportedError, match="is of XnnpackBackend, not CoreMLBackend"):
         replace_coreml(opened("xnnpack"), "forward", 0, tmp_path)
@@ -147,7 +148,7 @@ def test_where_there_is_none_nothing_changes(opened: Opened, kind: str) -> None:
 
 
 def test_a_function_found_by_the_methods_name(opened: Opened) -> None:
-    with pytest.raises(UnsupportedError, match="delegate 0 .CoreMLBackend. is looked up"):
+    with pytest.raises(UnsupportedError, match=r"delegate 0 .CoreMLBackend. is looked up"):
         rename(opened("core_ml_multifunction"), {"decode": "step"})
 
 
