@@ -36,6 +36,7 @@ def take_apart(program: Program, segments: Sequence[Segment], base_alignment: in
         constant_alignment=_alignment(program.constant_segment, constants),
         inline_constants=inline_constants,
         inline_delegates=any(len(payload.data) for payload in program.backend_delegate_data),
+        base_alignment=base_alignment,
     )
 
 

@@ -39,6 +39,8 @@ class Parts:
         delegate_payloads: what backends produced.
         named_data: blobs by name.
         segment_alignment: bytes to which every segment is aligned.
+        base_alignment: bytes to which the first segment is aligned at least, or ``None`` for the
+            largest alignment of any segment, so that all are aligned in the file as well.
         constant_alignment: bytes to which constants and initial values are aligned.
         inline_constants: keep constants in the flatbuffer, as files did until 2024.
         inline_delegates: keep payloads in the flatbuffer.
@@ -56,3 +58,4 @@ class Parts:
     inline_constants: bool = False
     inline_delegates: bool = False
     unknown_fields: Sequence[UnknownField] = ()
+    base_alignment: int | None = None

@@ -58,6 +58,7 @@ class PTEFile(BinaryFile):
         inline_constants: bool = False,
         inline_delegates: bool = False,
         unknown_fields: Sequence[UnknownField] = (),
+        base_alignment: int | None = None,
     ) -> None:
         super().__init__(unknown_fields=unknown_fields)
         parts = Parts(
@@ -73,7 +74,9 @@ class PTEFile(BinaryFile):
         )
         self.program, segments = assemble(parts)
         self.segments = segments
-        self._base_alignment = max([segment_alignment, *(s.alignment for s in segments)])
+        if base_alignment is None:
+            base_alignment = max([1, *(segment.alignment for segment in segments)])
+        self._base_alignment = max(segment_alignment, base_alignment)
         self._inline_alignment = constant_alignment
 
     @classmethod

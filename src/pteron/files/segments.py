@@ -118,8 +118,8 @@ def pieces_of(
     pieces: list[Buffer] = []
     end = 0
     for segment, entry in zip(segments, table, strict=True):
-        if entry.offset < end or not entry.size:
-            continue  # placed already, or nothing to place
+        if entry.offset < end:
+            continue  # placed already
         pieces.append(bytes(entry.offset - end))
         pieces.extend(segment.pieces)
         end = entry.offset + entry.size
