@@ -7,7 +7,20 @@ from typing import Annotated
 
 import typer
 
-from pteron.cli import bundle, check, edit, extract, inspect, lower, run, size, unbundle, verify
+from pteron.cli import (
+    bundle,
+    cache,
+    check,
+    diff,
+    edit,
+    extract,
+    inspect,
+    lower,
+    run,
+    size,
+    unbundle,
+    verify,
+)
 
 app = typer.Typer(
     name="pteron",
@@ -48,6 +61,7 @@ def pteron(
 
 app.command()(bundle.bundle)
 app.command()(check.check)
+app.command()(diff.diff)
 app.command()(extract.extract)
 app.command()(inspect.inspect)
 app.command()(lower.lower)
@@ -55,4 +69,5 @@ app.command()(run.run)
 app.command()(size.size)
 app.command()(unbundle.unbundle)
 app.command()(verify.verify)
+app.add_typer(cache.app, name="cache")
 app.add_typer(edit.edit, name="edit")

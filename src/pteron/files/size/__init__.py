@@ -6,6 +6,7 @@ from pteron.files.bundled_file import BundledFile
 from pteron.files.data_file import PTDFile
 from pteron.files.opening import open
 from pteron.files.program_file import PTEFile
+from pteron.files.saved_view import saved_view
 from pteron.files.size.bundle import bundle_parts
 from pteron.files.size.data import data_parts
 from pteron.files.size.program import program_parts
@@ -21,8 +22,7 @@ def size_tree(file: PTEFile | PTDFile | BundledFile) -> Part:
     up to its own, and the root's is the file's. A payload that cannot be read is one part, with the
     reason in its note. Raises FormatError where the file itself is damaged.
     """
-    pieces = list(file.pieces(drop_unknown=True))
-    view = memoryview(pieces[0] if len(pieces) == 1 else b"".join(pieces))
+    view = saved_view(file)
     opened = open(view)
     if isinstance(opened, BundledFile):
         return bundle_parts(opened, view)

@@ -1,0 +1,59 @@
+"""``pteron diff``: how two files differ."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pteron.cli.output import JsonOption, print_json
+
+if TYPE_CHECKING:
+    from pteron.files.diff import Change
+
+_DIFFERENT = 1
+
+
+def diff(
+    before: Annotated[Path, typer.Argument(help="A .pte, .bpte or .ptd.", show_default=False)],
+    after: Annotated[Path, typer.Argument(help="What it became.", show_default=False)],
+    everything: Annotated[
+        bool, typer.Option("--all", help="Show every change, not only the first of each section.")
+    ] = False,
+    json: JsonOption = False,
+) -> None:
+    """Show how two files differ: exit 0 if they are the same, 1 if they are not.
+
+    Methods, signatures, steps, memory plan, delegates and what is in their payloads, constants and
+    weights by name with their distance, named data, segments and sizes are compared.
+    """
+    import pteron
+    from pteron.files.diff import diff as diff_files
+
+    with pteron.open(before) as one, pteron.open(after) as other:
+        changes = diff_files(one, other)
+    if json:
+        print_json({"same": not changes, "changes": [change.as_json() for change in changes]})
+    else:
+        _print(changes, everything)
+    if changes:
+        raise typer.Exit(_DIFFERENT)
+
+
+def _print(changes: list[Change], everything: bool) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    from pteron.cli.text import one_line
+    from pteron.files.diff.lines import FOLD, lines
+
+    styles = {"+": "green", "-": "red", "~": "yellow"}
+    console = Console(highlight=False, soft_wrap=True)
+    for mark, text in lines(changes, None if everything else FOLD):
+        if mark:
+            console.print(Text(f"  {mark} ", style=styles[mark]) + Text(one_line(text)))
+        else:
+            console.print(Text(one_line(text), style="bold"))
+    if not changes:
+        console.print("the same")
