@@ -72,17 +72,20 @@ def conv_transpose(
 ) -> Output:
     axes = rank(x) - 2
     strides, dilations = strides or [1] * axes, dilations or [1] * axes
-    weight = _grouped(cast_like(x, weight), groups, 0)
-    full = [(k - 1) * d + 1 for k, d in zip(static_shape(weight)[3:], dilations, strict=True)]
+    weight = cast_like(x, weight)
+    full = [(k - 1) * d + 1 for k, d in zip(static_shape(weight)[2:], dilations, strict=True)]
     before, after = pads(pad if pad_type == "custom" else None, axes)
     if pad_type in ("same", "same_lower"):
         before, after = _same_pads(full, strides, pad_type)
     extra = [0] * axes
     if output_shape is not None:
         extra, after = _reach(x, output_shape[2:], full, strides, before, after)
-    out = opset.group_convolution_backprop_data(
-        x, weight, strides, None, before, after, dilations, "explicit", extra
-    )
+    where = (None, before, after, dilations, "explicit", extra)
+    if groups == 1:
+        out = opset.convolution_backprop_data(x, weight, strides, *where)
+    else:
+        grouped = _grouped(weight, groups, 0)
+        out = opset.group_convolution_backprop_data(x, grouped, strides, *where)
     return _with_bias(out.output(0), bias)
 
 

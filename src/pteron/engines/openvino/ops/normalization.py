@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from pteron.engines.openvino._import import opset
 from pteron.engines.openvino.declare import Floats, Int, IntList, Number, Tensor
-from pteron.engines.openvino.graph import axis_of, cast_like, ints, like, per_channel, rank
+from pteron.engines.openvino.graph import (
+    axis_of,
+    cast_like,
+    ints,
+    like,
+    per_channel,
+    rank,
+    shape_of,
+    static_shape,
+)
 from pteron.engines.openvino.registry import mil_op
 from pteron.engines.openvino.values import Output
 
@@ -58,7 +67,13 @@ def layer_norm(
 def local_response_norm(
     x: Floats, size: Int, alpha: Number = 1e-4, beta: Number = 0.75, k: Number = 1.0
 ) -> Output:
-    return opset.lrn(x, ints([1]), alpha, beta, k, size)
+    # OpenVINO's LRN leaves k out. The mean of squares over neighbouring channels is a pooling.
+    flat = opset.reshape(opset.multiply(x, x), ints([0, 1, static_shape(x)[1], -1]), True)
+    ones, around = [1, 1], ([size // 2, 0], [(size - 1) // 2, 0])
+    mean = opset.avg_pool(flat, ones, *around, [size, 1], False)
+    mean = opset.reshape(mean, shape_of(x), False)
+    scale = opset.power(opset.add(opset.multiply(mean, like(x, alpha)), like(x, k)), like(x, beta))
+    return opset.divide(x, scale)
 
 
 def _affine(x: Output, out: Output, gamma: Output | None, beta: Output | None) -> Output:
