@@ -24,18 +24,13 @@ def functional(program: ExportedProgram, keep: Keep) -> ExportedProgram:
     import torch
     from torch._decomp import get_decompositions
 
-    early = torch.export.default_decompositions()
-    early.update(rewrites())
-    # These come into a graph only when writes become values, after which a table is looked at.
+    table = torch.export.default_decompositions()
     training_norm = torch.ops.aten._native_batch_norm_legit_functional.default
-    late = {**get_decompositions([training_norm]), **rewrites()}
-    for table in (early, late):
-        for op in [op for op in table if keep(op)]:
-            table.pop(op)
+    table.update({**get_decompositions([training_norm]), **rewrites()})
+    for op in [op for op in table if keep(op)]:
+        table.pop(op)
     with torch.no_grad():
-        program = program.run_decompositions(early)
-        if any(node.target in late for node in program.graph.nodes):
-            program = program.run_decompositions(late)
+        program = program.run_decompositions(table)
     _drop_assertions(program)
     _copy_what_is_passed_on(program)
     return program

@@ -17,11 +17,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Delegate:
-    """A payload to call: what the file will say about it."""
+    """A payload to call: what the file will say about it.
+
+    ``places`` says, for each output of its region, which output of the payload that is.
+    """
 
     backend_id: str
     payload: bytes
     compile_specs: Mapping[str, bytes]
+    places: Sequence[int]
 
     @property
     def __name__(self) -> str:  # torch.fx prints targets by this name
@@ -143,9 +147,10 @@ class _Outliner:
     def _call(self, region: Region, delegate: Delegate) -> None:
         inputs = tuple(self.copies[node] for node in region.inputs)
         call = self.graph.call_function(delegate, inputs)
-        call.meta["val"] = tuple(node.meta["val"] for node in region.outputs)
-        for index, node in enumerate(region.outputs):
-            item = self.graph.call_function(operator.getitem, (call, index))
+        by_place = dict(zip(delegate.places, region.outputs, strict=True))
+        call.meta["val"] = tuple(by_place[place].meta["val"] for place in range(len(by_place)))
+        for place, node in zip(delegate.places, region.outputs, strict=True):
+            item = self.graph.call_function(operator.getitem, (call, place))
             item.meta = dict(node.meta)
             self.copies[node] = item
 

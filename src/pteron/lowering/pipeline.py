@@ -134,7 +134,8 @@ class _Method:
         converted = convert.convert(region.program, backend, self.choices.progress)
         states = [(plan.buffers[name], inside) for name, inside in region.states.items()]
         specs = payload.compile_specs(backend, convert.target(backend), states)
-        return region, Delegate(payload.BACKEND_ID, payload.payload(converted), specs)
+        data = payload.payload(converted)
+        return region, Delegate(payload.BACKEND_ID, data, specs, converted.places)
 
     def _without(self, error: convert.RefusedError) -> None:
         """Leave the operation that coremltools failed at to the program, if that is allowed."""

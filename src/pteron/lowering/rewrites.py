@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,8 @@ def rewrites() -> dict[Any, Callable[..., Any]]:
     return {
         aten.add.Tensor: _add,
         aten.sub.Tensor: _sub,
+        aten.argmax.default: functools.partial(_arg_extreme, torch.argmax),
+        aten.argmin.default: functools.partial(_arg_extreme, torch.argmin),
         aten.as_strided.default: _as_strided,
         aten.as_strided_scatter.default: _as_strided_scatter,
         aten.diagonal.default: _diagonal,
@@ -34,6 +37,12 @@ def _add(self: Tensor, other: Tensor, *, alpha: float = 1) -> Tensor:
 
 def _sub(self: Tensor, other: Tensor, *, alpha: float = 1) -> Tensor:
     return NotImplemented if alpha == 1 else self - other * alpha
+
+
+def _arg_extreme(
+    find: Callable[..., Tensor], self: Tensor, dim: int | None = None, keepdim: bool = False
+) -> Tensor:
+    return NotImplemented if dim is not None or keepdim else find(self.reshape(-1), 0)
 
 
 def _lerp(self: Tensor, end: Tensor, weight: float) -> Tensor:

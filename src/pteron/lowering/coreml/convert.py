@@ -42,6 +42,8 @@ class Converted:
         model: the serialised Model message.
         weights: content of ``weight.bin``, empty if the model has no large constants.
         inputs, outputs: feature names in call order; states are not among them.
+        places: for each output of the region, which of ``outputs`` it is. Two outputs that
+            coremltools found to be the same value are one.
         states: names of the states, in the order of the program's mutated buffers.
     """
 
@@ -49,6 +51,7 @@ class Converted:
     weights: bytes
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
+    places: tuple[int, ...]
     states: tuple[str, ...]
 
 
@@ -62,11 +65,15 @@ def convert(program: ExportedProgram, options: CoreML, progress: Progress) -> Co
         weights = Path(directory) / "weight.bin"
         content = weights.read_bytes() if weights.is_file() else b""
     description = model.description
+    named = [feature.name for feature in description.output]
+    outputs = tuple(dict.fromkeys(named))
+    _without_repeated_outputs(model)
     return Converted(
         model=model.SerializeToString(deterministic=True),
         weights=content,
         inputs=tuple(feature.name for feature in description.input),
-        outputs=tuple(feature.name for feature in description.output),
+        outputs=outputs,
+        places=tuple(outputs.index(name) for name in named),
         states=tuple(feature.name for feature in description.state),
     )
 
@@ -80,6 +87,9 @@ def _to_proto(
     from coremltools.converters.mil import converter
 
     pipeline = ct.PassPipeline.DEFAULT
+    # It leaves operations that add_fp16_cast then trips over (coremltools 9.0: "scope cannot have
+    # len > 1"); what it fuses costs next to nothing.
+    pipeline.remove_passes({"common::fuse_squeeze_expand_dims"})
     if options.compute_precision == "float32":
         pipeline.remove_passes({"common::add_fp16_cast", "common::add_int16_cast"})
     at: list[str] = []
@@ -103,6 +113,19 @@ def _to_proto(
     finally:
         converter._reset_conversion_state()
     return proto
+
+
+def _without_repeated_outputs(model: Any) -> None:
+    """Core ML wants every output once: drop repeated ones from the interface and the function."""
+    features = {feature.name: feature for feature in reversed(model.description.output)}
+    if len(features) == len(model.description.output):
+        return
+    unique = [type(f).FromString(f.SerializeToString()) for f in reversed(features.values())]
+    del model.description.output[:]
+    model.description.output.extend(unique)
+    for function in model.mlProgram.functions.values():
+        for block in function.block_specializations.values():
+            block.outputs[:] = list(dict.fromkeys(block.outputs))
 
 
 def target(options: CoreML) -> int:

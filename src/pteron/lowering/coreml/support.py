@@ -16,6 +16,8 @@ MAX_RANK = 5
 
 _REWRITTEN = (
     "add.Tensor",
+    "argmax.default",
+    "argmin.default",
     "sub.Tensor",
     "as_strided.default",
     "diagonal.default",

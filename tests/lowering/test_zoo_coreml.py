@@ -1,0 +1,81 @@
+"""Every way of writing a buffer, lowered for Core ML and run on the OpenVINO engine."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+import torch
+from torch.utils import _pytree
+
+import pteron
+from pteron.lowering import CoreML, lower
+
+from . import zoo
+
+PROGRAM_OWNED = {
+    "BoolMask": "cannot hold bool",
+    "CondWrite": "outside any delegate",
+    "CustomMutatingOp": "outside any delegate",
+    "Int32Counter": "cannot hold int32",
+    "Int64Counter": "cannot hold int64",
+    "MutatedParameter": "first value is not zero",
+    "NonZeroFirstValue": "first value is not zero",
+    "RankSix": "rank 6",
+    "ScalarBuffer": "rank 0",
+}
+"""Cases with no state in the delegate, and a part of the reason that the report gives."""
+
+QUICK = {
+    "AddInPlace",
+    "AttentionKVCache",
+    "BatchNormTraining",
+    "BufferIsViewOfAnother",
+    "CondWrite",
+    "ExactSwap",
+    "IndexPut",
+    "Int64Counter",
+    "LSTMTagger",
+    "MixedDtypes",
+    "NestedModules",
+    "NonZeroFirstValue",
+    "OverlappingSlices",
+    "ShiftRegister",
+    "TiedBuffers",
+    "ViewOfView",
+}
+"""Cases of every run; the others are marked slow, for their number."""
+
+CASES = [
+    pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in sorted(zoo.ZOO)
+]
+
+
+@pytest.mark.parametrize("take_over", [True, False], ids=["delegate", "program"])
+@pytest.mark.parametrize("name", CASES)
+def test_same_numbers_as_eager_after_every_step(name: str, take_over: bool) -> None:
+    model, steps = zoo.build(name), zoo.inputs_of(name)
+    file = lower(
+        copy.deepcopy(model),
+        steps[0],
+        backend=CoreML(compute_precision="float32"),
+        take_over_mutable_buffers=take_over,
+    )
+    module = pteron.load(file, cache=None)
+    for inputs in steps:
+        with torch.no_grad():
+            wanted = _pytree.tree_leaves(model(*inputs))
+        outputs = _pytree.tree_leaves(module.forward(*(x.numpy() for x in inputs)))
+        for got, want in zip(outputs, wanted, strict=True):
+            got, want = torch.as_tensor(got), torch.as_tensor(want)
+            # State is fp16: half a unit in the last place at each step, on values of a few units.
+            torch.testing.assert_close(got, want, rtol=4e-3, atol=4e-3)
+
+
+@pytest.mark.parametrize("name", sorted(PROGRAM_OWNED.keys() & QUICK | {"BoolMask", "RankSix"}))
+def test_what_a_delegate_cannot_own_is_the_programs(name: str) -> None:
+    report = lower(zoo.build(name), zoo.inputs_of(name)[0]).lowering_report
+    reason = PROGRAM_OWNED[name]
+    (record,) = (r for r in report.state.buffers.values() if r.writes)
+    assert record.owner.value == "program"
+    assert reason in record.reason
