@@ -10,7 +10,12 @@ from pteron.files.base import BinaryFile
 from pteron.files.program_file import PTEFile
 from pteron.files.source import Source
 from pteron.flatbuf import Buffer, Reader, Table, encode
-from pteron.schema.bundled import IDENTIFIER, BundledMethodTestSuite, BundledProgram
+from pteron.schema.bundled import (
+    IDENTIFIER,
+    VERSION,
+    BundledMethodTestSuite,
+    BundledProgram,
+)
 from pteron.schema.program import IDENTIFIER as PTE_IDENTIFIER
 
 
@@ -27,7 +32,7 @@ class BundledFile(BinaryFile):
     def __init__(self, pte: PTEFile, test_suites: Sequence[BundledMethodTestSuite] = ()) -> None:
         super().__init__()
         self.pte = pte
-        self.bundle = BundledProgram(method_test_suites=list(test_suites))
+        self.bundle = BundledProgram(VERSION, list(test_suites))
 
     @classmethod
     def from_source(cls, source: Source) -> BundledFile:

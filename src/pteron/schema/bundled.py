@@ -22,6 +22,8 @@ from pteron.flatbuf import Buffer as Bytes
 from pteron.schema.program import Bool, Double, Int
 
 IDENTIFIER = b"BP08"
+VERSION = 2
+"""Source: ``executorch/devtools/bundled_program/version.py``."""
 
 
 @dataclass(slots=True)
