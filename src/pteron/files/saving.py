@@ -18,8 +18,10 @@ _WORTH_A_KERNEL_COPY = 1 << 16
 def write_atomically(path: str | os.PathLike[str], pieces: Iterable[Buffer]) -> None:
     """Write ``pieces`` to ``path`` so that at every moment it is the old file or the new one.
 
-    The bytes go to a new file in the same directory, to the disk, and then to their name; a map of
-    the old file goes on showing the old bytes. Raises :class:`FileAccessError`.
+    The bytes go to a new file in the same directory, and then to their name; a map of the old file
+    goes on showing the old bytes. Where there is an old file to lose, the new bytes are on the disk
+    before they take its name, so that not even a power cut loses both; that is what takes longer
+    than ``cp``. Raises :class:`FileAccessError`.
     """
     target = Path(os.path.realpath(path))
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
@@ -35,11 +37,11 @@ def write_atomically(path: str | os.PathLike[str], pieces: Iterable[Buffer]) -> 
 def _write(temporary: Path, target: Path, pieces: Iterable[Buffer]) -> None:
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
-        if target.exists():
-            os.fchmod(descriptor, target.stat().st_mode & 0o7777)
         for piece in pieces:
             _write_piece(descriptor, memoryview(piece))
-        os.fsync(descriptor)
+        if target.exists():
+            os.fchmod(descriptor, target.stat().st_mode & 0o7777)
+            os.fsync(descriptor)
     finally:
         os.close(descriptor)
     temporary.replace(target)
