@@ -1,4 +1,4 @@
-"""Files that ExecuTorch makes, shared with the tests of the files room."""
+"""Files that ExecuTorch makes, and the command line: shared with other rooms' tests."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from pteron.files import PTEFile
+from tests.cli.conftest import pteron as pteron
 from tests.edit.proof import program
 from tests.files.conftest import made as made
 from tests.files.conftest import session_directory as session_directory
