@@ -80,6 +80,16 @@ def test_an_unused_constant_and_another_size():
     assert added.after == "bytes[320]"
 
 
+def test_a_constant_of_a_type_that_numpy_lacks():
+    before = add_constant_program([b"", floats(1, 2, 3, 4)])
+    after = add_constant_program([b"", floats(1, 2, 3, 4)])
+    after.program.execution_plan[0].values[1].val.scalar_type = ScalarType.QUINT4X2
+    changes = {change.where: change for change in diff(before, after)}
+    change = changes["constants", "constant 1"]
+    assert (change.before, change.after) == ("float32[2, 2]", "quint4x2[2, 2]")
+    assert change.distance is None
+
+
 def test_methods_signatures_and_scalars():
     file = add_program()
     renamed = diff(file, rename(file, {"forward": "backward"}))

@@ -62,12 +62,13 @@ def _differing(one: NamedTensor, other: NamedTensor, where: tuple[str, ...]) -> 
 
 
 def _distance(one: NamedTensor, other: NamedTensor) -> Distance | None:
-    if one.shape != other.shape:
-        return None
     try:
-        return distance(one.read(), other.read())
-    except UnsupportedError:  # elements that NumPy cannot hold
+        ours, theirs = one.read(), other.read()
+    except UnsupportedError:
         return None
+    if one.shape != other.shape or ours.shape != theirs.shape:  # bytes of a type NumPy lacks
+        return None
+    return distance(ours, theirs)
 
 
 def same_bytes(one: memoryview, other: memoryview) -> bool:
