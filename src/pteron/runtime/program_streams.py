@@ -84,7 +84,9 @@ class ProgramStreams:
         self, name: str, sessions: Sequence[Session], shared: SharedArenas
     ) -> Interpreter:
         plan = self._plans[name]
-        memory = PlannedMemory(plan, shared) if self._calls[name] else None
+        # Arenas beyond the scratch one hold state that other methods may write.
+        planned = self._calls[name] or plan.non_const_buffer_sizes[2:]
+        memory = PlannedMemory(plan, shared) if planned else None
         functions: list[DelegateFunction] = [
             partial(_call, delegate, session, f"method '{name}', delegate {index}")
             for index, (delegate, session) in enumerate(
