@@ -11,31 +11,60 @@ from pteron.lowering.rebinding import written_back
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
-    from torch.nn import Module
+
+
+def source(name: str, given: Any) -> tuple[Any, tuple[Any, ...], Mapping[str, Any], Any]:
+    """A method as its caller describes it -> model, inputs, keyword inputs, dynamic shapes.
+
+    Raises :class:`UsageError` for what describes no method.
+    """
+    import torch
+
+    if isinstance(given, torch.export.ExportedProgram):
+        return given, (), {}, None
+    if not isinstance(given, tuple) or not 2 <= len(given) <= 4:
+        raise UsageError(
+            f"method {name}: give an ExportedProgram or (module, inputs[, kwargs[, "
+            "dynamic_shapes]])"
+        )
+    model, args, *rest = given
+    kwargs, shapes = (*rest, None, None)[:2]
+    return model, tuple(args), dict(kwargs or {}), shapes
 
 
 def export(
-    model: Module | ExportedProgram,
-    args: tuple[Any, ...],
-    kwargs: Mapping[str, Any] | None = None,
-    dynamic_shapes: Any = None,
+    model: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], dynamic_shapes: Any
 ) -> ExportedProgram:
-    """The model's graph as ``torch.export`` sees it; an ExportedProgram is taken as it is.
+    """The graph of a module, or of a bound method of one, as ``torch.export`` sees it.
 
-    Raises :class:`LoweringError` with torch.export's reason when the model cannot be exported.
+    An ExportedProgram is taken as it is. Raises :class:`LoweringError` with torch.export's
+    reason when the model cannot be exported.
     """
     import torch
 
     if isinstance(model, torch.export.ExportedProgram):
         return model
-    if not isinstance(model, torch.nn.Module):
-        raise UsageError(f"can lower an nn.Module or an ExportedProgram, not {type(model)}")
+    module = getattr(model, "__self__", model)
+    if not isinstance(module, torch.nn.Module):
+        raise UsageError(
+            f"can lower an nn.Module, a method of one, or an ExportedProgram, not {type(model)}"
+        )
     try:
-        with torch.no_grad(), unified(model), written_back(model):
+        with torch.no_grad(), unified(module), written_back(module, model):
             return torch.export.export(
-                model, args, dict(kwargs or {}), dynamic_shapes=dynamic_shapes, strict=False
+                module, args, dict(kwargs), dynamic_shapes=dynamic_shapes, strict=False
             )
     except LoweringError:
         raise
     except Exception as error:
-        raise LoweringError(f"torch.export cannot export the model: {error}") from error
+        raise LoweringError(f"torch.export cannot export the model: {_reason(error)}") from error
+
+
+def _reason(error: Exception) -> str:
+    """torch.export's message up to its hints on debugging torch.export."""
+    kept: list[str] = []
+    for line in str(error).splitlines():
+        if line.startswith("For more information"):
+            break
+        kept.append(line)
+    return " ".join(" ".join(kept).split())

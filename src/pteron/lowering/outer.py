@@ -197,7 +197,7 @@ def _write_back(outer: Outer) -> None:
     import torch
 
     for buffer, name in outer.state.items():
-        if name in outer.writes:
+        if outer.writes.get(name, buffer) is not buffer:
             args = (buffer, outer.writes[name])
             write = outer.graph.call_function(torch.ops.aten.copy_.default, args)
             write.meta = dict(buffer.meta)

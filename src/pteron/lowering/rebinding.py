@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def written_back(model: Module) -> Iterator[None]:
-    """While open, ``model.forward`` ends by copying reassigned buffers into the original ones."""
-    forward, own = model.forward, vars(model).get("forward")
+def written_back(model: Module, method: Any) -> Iterator[None]:
+    """While open, ``model.forward`` is ``method`` (of the model, or the model itself for its
+    forward), and ends by copying reassigned buffers into the original ones."""
+    forward = model.forward if method is model else method
+    own = vars(model).get("forward")
     owners = [module for module in model.modules() if module._buffers]
     classes = [type(owner) for owner in owners]
     model.forward = _settling(model, forward)

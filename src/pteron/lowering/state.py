@@ -91,6 +91,21 @@ class StatePlan:
 
     buffers: dict[str, BufferRecord]
 
+    @classmethod
+    def merged(cls, plans: Sequence[StatePlan]) -> StatePlan:
+        """The plans of several methods as one: reads and writes of all, by buffer."""
+        buffers: dict[str, BufferRecord] = {}
+        for name, record in [entry for plan in plans for entry in plan.buffers.items()]:
+            other = buffers.get(name)
+            if other is None:
+                buffers[name] = record
+                continue
+            first, second = (other, record) if other.writes else (record, other)
+            first.reads += second.reads
+            first.writes += second.writes
+            buffers[name] = first
+        return cls(buffers)
+
     def owned_by(self, owner: Owner) -> list[BufferRecord]:
         """The buffers of one owner, in the model's order."""
         return [record for record in self.buffers.values() if record.owner is owner]
@@ -124,7 +139,8 @@ def survey(method: str, program: ExportedProgram) -> StatePlan:
         )
         record.reads = [_access(method, u) for u in nodes[spec.arg.name].users if u.op != "output"]
         if name in written:
-            record.writes = [_access(method, nodes[written[name]])]
+            final = nodes[written[name]]  # its own placeholder where only other methods write
+            record.writes = [_access(method, final)] if final.name != spec.arg.name else []
         else:
             record.give(Owner.CONSTANT, "never written")
         plan[name] = record

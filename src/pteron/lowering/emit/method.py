@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from pteron.lowering import memory
@@ -71,10 +71,10 @@ def _tree(spec: Any) -> str:
     return str(_pytree.treespec_dumps(spec))
 
 
-def state_arena(outers: Mapping[str, Outer]) -> memory.Arena[str]:
+def state_arena(outers: Iterable[Outer]) -> memory.Arena[str]:
     """One place for each program-owned buffer, the same in every method."""
     sizes: dict[str, int] = {}
-    for outer in outers.values():
+    for outer in outers:
         for node, name in outer.state.items():
             sizes[name] = nbytes(describe(node.meta["val"]))
     return memory.side_by_side(sizes)

@@ -1,0 +1,121 @@
+"""One method's functional graph -> the program around its delegates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pteron.errors import LoweringError
+from pteron.lowering import partition, state
+from pteron.lowering.choices import Choices
+from pteron.lowering.coreml import convert, payload, support
+from pteron.lowering.outer import Delegate, Outer, outline
+from pteron.lowering.region import Region, carve
+from pteron.lowering.report import DelegateSummary
+from pteron.lowering.source import describe
+
+if TYPE_CHECKING:
+    from torch.export import ExportedProgram
+    from torch.fx import Node
+
+
+class MethodLowering:
+    """One method on its way.
+
+    ``shared`` names the buffers that the program must own because of other methods, with reasons.
+    """
+
+    def __init__(
+        self, name: str, program: ExportedProgram, shared: Mapping[str, str], choices: Choices
+    ) -> None:
+        self.name = name
+        self.program = program
+        self.shared = shared
+        self.choices = choices
+        self.refused: set[str] = set()
+
+    def lower(self) -> LoweredMethod:
+        """Divide, convert, and divide again without what turned out not to convert."""
+        while True:
+            plan, regions = self._plan()
+            try:
+                made = [self._delegate(plan, *entry) for entry in enumerate(regions)]
+            except convert.RefusedError as error:
+                self._without(error)
+            else:
+                return LoweredMethod(self.name, outline(self.name, self.program, made), plan, made)
+
+    def _plan(self) -> tuple[state.StatePlan, list[set[Node]]]:
+        choices = self.choices
+        choices.progress.stage(f"plan {self.name}")
+        plan = state.survey(self.name, self.program)
+        for name, reason in self.shared.items():
+            if name in plan.buffers:
+                plan.buffers[name].give(state.Owner.PROGRAM, reason)
+        state.keep_from_delegates(plan, choices.backend, choices.take_over, choices.on_inexact)
+        sets = state.touching(plan, self.program)
+        if choices.backend is None:
+            division = partition.Partition([], {})
+        elif choices.whole_graph:
+            division = partition.whole_graph(self.program, self._taken)
+        else:
+            division = partition.partition(self.program, self._taken, sets)
+        state.settle(plan, sets, division)
+        return plan, division.regions
+
+    def _taken(self, node: Node) -> bool:
+        if node.name in self.refused or self.choices.excludes(node):
+            return False
+        return support.supported(node)
+
+    def _delegate(
+        self, plan: state.StatePlan, index: int, nodes: set[Node]
+    ) -> tuple[Region, Delegate]:
+        backend = self.choices.backend
+        assert backend is not None
+        owned = [record.name for record in plan.buffers.values() if record.delegate == index]
+        region = carve(self.program, nodes, owned)
+        self.choices.progress.stage(f"convert {self.name} {index}")
+        converted = convert.convert(region.program, backend, self.choices.progress)
+        states = [(plan.buffers[name], inside) for name, inside in region.states.items()]
+        specs = payload.compile_specs(backend, convert.target(backend), states)
+        data = payload.payload(converted)
+        return region, Delegate(payload.BACKEND_ID, data, specs, converted.places)
+
+    def _without(self, error: convert.RefusedError) -> None:
+        """Leave the operation that coremltools failed at to the program, if that is allowed."""
+        nodes = {node.name: node for node in self.program.graph.nodes}
+        node = nodes.get(error.node)
+        if node is None:
+            raise error
+        if self.choices.whole_graph:
+            raise LoweringError(
+                f"coremltools cannot convert {describe(node)}: {error.reason}; lower without "
+                "whole_graph to leave it to the program"
+            ) from error
+        self.refused.add(node.name)
+
+
+@dataclass(frozen=True)
+class LoweredMethod:
+    """A method, lowered: the program around its delegates, and what is in them."""
+
+    name: str
+    outer: Outer
+    state: state.StatePlan
+    delegates: list[tuple[Region, Delegate]]
+
+    def summaries(self) -> list[DelegateSummary]:
+        """What the report says of each delegate."""
+        return [
+            DelegateSummary(
+                method=self.name,
+                index=index,
+                backend=delegate.backend_id,
+                operations=len(region.nodes),
+                payload_bytes=len(delegate.payload),
+                states=tuple(region.states),
+            )
+            for index, (region, delegate) in enumerate(self.delegates)
+        ]
