@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -67,6 +68,16 @@ def test_constants_equal_executorchs_decoding(made, tmp_path: Path, form: str):
     for name, (tensor, raw) in expected.items():
         assert found[name].shape == tuple(tensor.sizes)
         assert found[name].tobytes() == raw[: found[name].nbytes]
+
+
+def test_files_are_as_open_to_others_as_the_mask_allows(made, tmp_path: Path):
+    mask = os.umask(0o027)
+    try:
+        extract(pteron.open(made("portable").pte), tmp_path / "out")
+    finally:
+        os.umask(mask)
+    modes = {path.stat().st_mode & 0o777 for path in (tmp_path / "out").iterdir()}
+    assert (modes, (tmp_path / "out").stat().st_mode & 0o777) == ({0o640}, 0o750)
 
 
 def test_initial_values_have_their_names(made, tmp_path: Path):

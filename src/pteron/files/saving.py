@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from pteron.errors import FileAccessError
+from pteron.files.positions import offset_in
 from pteron.files.source import descriptor_of
 from pteron.flatbuf import Buffer
 
-_WORTH_A_KERNEL_COPY = 1 << 16
+_LARGE = 1 << 16
+"""Bytes from which a piece is written by itself, and copied by the kernel if it can."""
 
 
 def write_atomically(path: str | os.PathLike[str], pieces: Iterable[Buffer]) -> None:
@@ -37,8 +39,8 @@ def write_atomically(path: str | os.PathLike[str], pieces: Iterable[Buffer]) -> 
 def _write(temporary: Path, target: Path, pieces: Iterable[Buffer]) -> None:
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
-        for piece in pieces:
-            _write_piece(descriptor, memoryview(piece))
+        for piece in _gathered(pieces):
+            _write_piece(descriptor, piece)
         if target.exists():
             os.fchmod(descriptor, target.stat().st_mode & 0o7777)
             os.fsync(descriptor)
@@ -47,8 +49,21 @@ def _write(temporary: Path, target: Path, pieces: Iterable[Buffer]) -> None:
     temporary.replace(target)
 
 
+def _gathered(pieces: Iterable[Buffer]) -> Iterator[memoryview]:
+    """Small pieces joined, so that a table does not cost a system call; large ones as they are."""
+    small = bytearray()
+    for piece in pieces:
+        if len(piece) < _LARGE:
+            small += piece
+        else:
+            yield memoryview(bytes(small))
+            yield memoryview(piece)
+            small.clear()
+    yield memoryview(bytes(small))
+
+
 def _write_piece(descriptor: int, piece: memoryview) -> None:
-    if len(piece) >= _WORTH_A_KERNEL_COPY:
+    if len(piece) >= _LARGE:
         piece = piece[_copy_in_kernel(descriptor, piece) :]
     while piece:
         piece = piece[os.write(descriptor, piece) :]
@@ -59,7 +74,7 @@ def _copy_in_kernel(descriptor: int, piece: memoryview) -> int:
     source = descriptor_of(piece)
     if source is None or not hasattr(os, "copy_file_range"):
         return 0
-    start = _offset_in_map(piece)
+    start = offset_in(piece, memoryview(piece.obj)) or 0
     done = 0
     with suppress(OSError):  # another file system, or one that cannot: the rest is written
         while done < len(piece):
@@ -68,15 +83,3 @@ def _copy_in_kernel(descriptor: int, piece: memoryview) -> int:
                 break
             done += copied
     return done
-
-
-def _offset_in_map(piece: memoryview) -> int:
-    """Where ``piece`` begins in the map that it is a view of."""
-    return _address(piece) - _address(memoryview(piece.obj))
-
-
-def _address(view: memoryview) -> int:
-    import numpy as np
-
-    address: int = np.frombuffer(view, np.uint8).__array_interface__["data"][0]
-    return address

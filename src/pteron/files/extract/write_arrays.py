@@ -34,6 +34,7 @@ def _write_safetensors(path: Path, arrays: Mapping[str, NDArray[np.generic]]) ->
     from safetensors.numpy import save_file
 
     save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, path)
+    path.chmod(path.parent.stat().st_mode & 0o666)  # it comes private; the user's mask is for us
 
 
 def _write_npy(folder: Path, arrays: Mapping[str, NDArray[np.generic]]) -> None:
