@@ -259,7 +259,7 @@ def test_programs_in_bundles_are_checked() -> None:
 def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     import json
 
-    from typer.testing import CliRunner
+    from click.testing import CliRunner
 
     from pteron.cli.app import app
 

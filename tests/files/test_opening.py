@@ -132,10 +132,25 @@ def test_closing_releases_the_map(program: Path) -> None:
     with open_file(program) as file:
         assert isinstance(file, PTEFile)
         assert len(file.delegates) == 2 and is_mapped(program)
-    assert file.program.execution_plan  # what was read stays
-    del file
-    gc.collect()
     assert not is_mapped(program) and not descriptors(program)
+    with pytest.raises(UsageError, match="closed"):
+        file.program  # noqa: B018
+
+
+def test_closing_a_bundle_releases_the_map(tmp_path: Path) -> None:
+    path = tmp_path / "bundle.bpte"
+    BundledFile(busy_program()).save(path)
+    with open_file(path) as file:
+        assert isinstance(file, BundledFile)
+        assert file.pte.methods["forward"].inputs and is_mapped(path)
+    assert not is_mapped(path)
+
+
+def test_tables_outlive_closing(program: Path) -> None:
+    with open_file(program) as file:
+        assert isinstance(file, PTEFile)
+        table = file.program
+    assert [value.val for value in table.execution_plan[0].values]
 
 
 def test_views_outlive_closing(program: Path) -> None:
@@ -143,7 +158,6 @@ def test_views_outlive_closing(program: Path) -> None:
         assert isinstance(file, PTEFile)
         payload = file.delegates[0].payload
     assert bytes(payload[:8]) == b"payload "
-    del file
     assert is_mapped(program)
     del payload
     gc.collect()

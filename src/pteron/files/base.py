@@ -6,7 +6,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from types import TracebackType
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from pteron.errors import UnsupportedError, UsageError
 from pteron.files.saving import write_atomically
@@ -20,13 +20,16 @@ class BinaryFile(ABC):
     """A file in memory, or a view of one on disk.
 
     A file that was opened is mapped, and decoded only where it is read. Closing it (or leaving a
-    ``with`` block) gives up the map; views and tables that were handed out stay valid and keep the
-    map alive until they go.
+    ``with`` block) gives up the map, and reading from the file is an error then. Views and tables
+    that were handed out before stay valid, and keep the map alive until they go.
 
     A mapped file must not be changed in place by others: written bytes show through at once, and
     reading past the end of a file that was shortened ends the process (SIGBUS), as with any map.
     Replacing the file by renaming another to its name is safe; :meth:`save` does just that.
     """
+
+    _kept: ClassVar[tuple[str, ...]]
+    """Names of cached attributes that hold views of the map."""
 
     def __init__(
         self, source: Source | None = None, unknown_fields: Sequence[UnknownField] = ()
@@ -87,6 +90,8 @@ class BinaryFile(ABC):
     def close(self) -> None:
         """Give up the map of the file; what was built in memory stays usable."""
         if self._source:
+            for name in self._kept:
+                self.__dict__.pop(name, None)
             self._source.close()
 
     def __enter__(self: Self) -> Self:

@@ -27,6 +27,7 @@ class BundledFile(BinaryFile):
         test_suites: test cases, by method.
     """
 
+    _kept = ("bundle", "pte", "_pte_read")
     _pte_read: PTEFile | None = None
 
     def __init__(self, pte: PTEFile, test_suites: Sequence[BundledMethodTestSuite] = ()) -> None:

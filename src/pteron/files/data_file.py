@@ -36,6 +36,7 @@ class PTDFile(BinaryFile):
         unknown_fields: fields of a newer schema, of the file that this one is made from.
     """
 
+    _kept = ("flat_tensor", "segments", "_segments_read")
     _header: Header
     _segments_read: Sequence[Segment] | None = None
 

@@ -42,6 +42,7 @@ class PTEFile(BinaryFile):
     """
 
     lowering_report: Any = None
+    _kept = ("program", "segments", "_segments_read")
     _header: Header
     _segments_read: Sequence[Segment] | None = None
 

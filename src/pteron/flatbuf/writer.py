@@ -12,6 +12,7 @@ import struct
 from dataclasses import dataclass
 from typing import Any
 
+from pteron.flatbuf.arrangement import Arrangement, arrange
 from pteron.flatbuf.declare import (
     Blob,
     Buffer,
@@ -80,7 +81,7 @@ class _Writer:
         self._largest = 4
         self._alignments = alignments
         self._shared: dict[tuple[Any, ...], int] = {}
-        self._layouts: dict[tuple[type[Table], tuple[int, ...]], _Layout] = {}
+        self._arrangements: dict[tuple[type[Table], tuple[int, ...]], Arrangement] = {}
 
     def finish(self, root: int, identifier: bytes, header_size: int) -> Encoded:
         start = 8 + header_size
@@ -121,16 +122,16 @@ class _Writer:
             for slot, _ in stored
             for number in ([slot.number, slot.number + 1] if _is_union(slot) else [slot.number])
         )
-        layout = self._layouts.get((type(table), numbers))
-        if layout is None:
-            layout = self._layouts[type(table), numbers] = _layout(type(table), numbers)
-        vtable = self._once(("vtable", layout.vtable), layout.vtable, 2)
-        self._align(layout.size, layout.alignment)
-        start = self._size + layout.size
+        arrangement = self._arrangements.get((type(table), numbers))
+        if arrangement is None:
+            arrangement = self._arrangements[type(table), numbers] = arrange(type(table), numbers)
+        vtable = self._once(("vtable", arrangement.vtable), arrangement.vtable, 2)
+        self._align(arrangement.size, arrangement.alignment)
+        start = self._size + arrangement.size
         values = [vtable - start]
-        values += _in_place(stored, start, layout.offsets)
+        values += _in_place(stored, start, arrangement.offsets)
         try:
-            data = layout.struct.pack(*[values[i] for i in layout.order])
+            data = arrangement.struct.pack(*[values[i] for i in arrangement.order])
         except struct.error:
             raise _unfit(stored) from None
         return self._push(data)
@@ -213,66 +214,6 @@ class _Writer:
         offsets = [end + 4 * (i + 1) - place for i, place in enumerate(places)]
         self._push(struct.pack(f"<{len(offsets)}I", *reversed(offsets)))
         return self._push(struct.pack("<I", len(offsets)))
-
-
-@dataclass(frozen=True)
-class _Layout:
-    """Where the fields of one shape of table go."""
-
-    size: int
-    alignment: int
-    struct: struct.Struct
-    order: tuple[int, ...]
-    """For each value of the struct: 0 the vtable, then the fields as numbered."""
-    offsets: tuple[int, ...]
-    vtable: bytes
-
-
-def _layout(table: type[Table], numbers: tuple[int, ...]) -> _Layout:
-    """Largest fields first, smaller ones in the gaps."""
-    kinds = _codes(table)
-    free = 4
-    taken: dict[int, int] = {}  # offset -> index in ``numbers``
-    used = {0, 1, 2, 3}
-    for index in sorted(range(len(numbers)), key=lambda i: -kinds[numbers[i]][1]):
-        width = kinds[numbers[index]][1]
-        at = next(at for at in range(0, 4 + 16 * len(numbers), width) if at not in used)
-        taken[at] = index
-        used.update(range(at, at + width))
-        free = max(free, at + width)
-    codes, end, order = "<i", 4, [0]
-    for at in sorted(taken):
-        code, width = kinds[numbers[taken[at]]]
-        codes += f"{at - end}x{code}"
-        end = at + width
-        order.append(taken[at] + 1)
-    where = {numbers[index]: at for at, index in taken.items()}
-    entries = [where.get(number, 0) for number in range(max(numbers, default=-1) + 1)]
-    vtable = struct.pack(f"<HH{len(entries)}H", 4 + 2 * len(entries), free, *entries)
-    alignment = max([4, *(kinds[number][1] for number in numbers)])
-    return _Layout(
-        free,
-        alignment,
-        struct.Struct(codes),
-        tuple(order),
-        tuple(where[number] for number in numbers),
-        vtable,
-    )
-
-
-def _codes(table: type[Table]) -> dict[int, tuple[str, int]]:
-    """Slot number -> struct code and size of what is stored in place."""
-    codes: dict[int, tuple[str, int]] = {}
-    for slot in slots_of(table):
-        kind = slot.declared.type
-        if isinstance(kind, Number):
-            codes[slot.number] = kind.scalar.code, kind.scalar.size
-        elif isinstance(kind, Union):
-            codes[slot.number] = "B", 1
-            codes[slot.number + 1] = "I", 4
-        else:
-            codes[slot.number] = "I", 4
-    return codes
 
 
 def _in_place(stored: list[tuple[Slot, Any]], start: int, offsets: tuple[int, ...]) -> list[Any]:
