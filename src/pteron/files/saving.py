@@ -72,9 +72,9 @@ def _write_piece(descriptor: int, piece: memoryview) -> None:
 def _copy_in_kernel(descriptor: int, piece: memoryview) -> int:
     """Copy what the kernel agrees to copy from the mapped file; returns the number of bytes."""
     source = descriptor_of(piece)
-    if source is None or not hasattr(os, "copy_file_range"):
+    start = offset_in(piece, memoryview(piece.obj))
+    if source is None or start is None or not hasattr(os, "copy_file_range"):
         return 0
-    start = offset_in(piece, memoryview(piece.obj)) or 0
     done = 0
     with suppress(OSError):  # another file system, or one that cannot: the rest is written
         while done < len(piece):

@@ -1,4 +1,4 @@
-"""Which reader takes which backend's payloads: our own, then registered ones, then plug-ins'."""
+"""Which reader takes which backend's payloads: one registered, one of ours, or a plug-in's."""
 
 from __future__ import annotations
 
