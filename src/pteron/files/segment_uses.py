@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 
 from pteron.schema.program import DataLocation, Program
@@ -9,10 +10,10 @@ from pteron.schema.program import DataLocation, Program
 
 def segment_uses(program: Program) -> dict[int, str]:
     """Segment index -> what refers to it; several referrers are joined by commas."""
-    uses: dict[int, str] = {}
+    uses: dict[int, list[str]] = defaultdict(list)
     for index, use in _references(program):
-        uses[index] = f"{uses[index]}, {use}" if index in uses else use
-    return uses
+        uses[index].append(use)
+    return {index: ", ".join(found) for index, found in uses.items()}
 
 
 def _references(program: Program) -> Iterator[tuple[int, str]]:

@@ -23,6 +23,10 @@ TABLE_COST = 96  # bytes of memory that a small object takes
 ITEM_COST = 40  # bytes of memory that a number in a list takes
 _SMALL_ITEM_COST = 8  # the same for bytes and booleans, which Python keeps once
 
+FREE_STRING = 256
+"""Bytes up to which a string may be shared without cost. Whoever prints names multiplies them: a
+megabyte that is the name of everything would be terabytes."""
+
 
 def cost_of(table: type[Table]) -> int:
     """Bytes of memory that a table of this class takes, without what its fields refer to."""
@@ -75,6 +79,8 @@ def _string(reader: Reader, field: int, stored: int) -> str:
     known = reader.strings.get(at)
     if known is None:
         known = reader.strings[at] = _text(reader, at)
+    elif len(known) > FREE_STRING:
+        reader.spend(len(known), at)
     return known
 
 

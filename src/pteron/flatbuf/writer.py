@@ -1,8 +1,8 @@
 """The one writer of tables: from objects to the same bytes every time.
 
 A buffer grows from its end to its beginning, children before parents, so that every offset points
-forward and a child may be shared. Vtables, strings and short vectors of numbers are shared; tables
-are not, since each is an object of its own when read.
+forward and a child may be shared. Vtables, short strings and short vectors of numbers are shared;
+tables are not, since each is an object of its own when read.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from pteron.flatbuf.declare import (
 )
 from pteron.flatbuf.faults import Fault
 from pteron.flatbuf.table import Slot, Table, slots_of
+from pteron.flatbuf.values import FREE_STRING
 
 _SHARED_VECTOR = 16
 """Longest vector of numbers, in bytes, that is shared.
@@ -182,10 +183,10 @@ class _Writer:
         return at
 
     def _string(self, text: str) -> int:
-        key = "string", text
-        at = self._shared.get(key)
+        data = text.encode("utf-8")
+        key = "string", data
+        at = self._shared.get(key) if len(data) <= FREE_STRING else None
         if at is None:
-            data = text.encode("utf-8")
             self._align(len(data) + 1, 4)
             self._push(data + b"\0")
             at = self._shared[key] = self._push(struct.pack("<I", len(data)))
