@@ -11,7 +11,8 @@ INTERESTING = (0, 1, 2, 3, 4, 7, 8, 0x7F, 0x80, 0xFF, 0xFFFF, 0x7FFFFFFF, 0x8000
 
 def mutate(seeds: Sequence[bytes], rng: random.Random) -> bytes:
     """One seed, spoilt one to four times."""
-    data = bytearray(rng.choice(seeds))
+    weights = [1 / (1024 + len(seed)) for seed in seeds]  # small ones take less time
+    data = bytearray(rng.choices(seeds, weights)[0])
     for _ in range(rng.randint(1, 4)):
         rng.choice(_WAYS)(data, seeds, rng)
     return bytes(data)
