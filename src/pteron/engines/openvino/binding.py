@@ -17,6 +17,7 @@ Resolve = Callable[[mil.Argument.Binding], Named]
 def bind(spec: OpSpec, op: mil.Operation, resolve: Resolve, context: Any) -> dict[str, Any]:
     """Arguments for ``spec.build``; wrong, missing or unknown inputs are an OpProblem."""
     given = {name: [resolve(b) for b in argument.arguments] for name, argument in op.inputs.items()}
+    given |= _attributes(spec, op, resolve)
     _check_known(spec, given)
     arguments = {}
     for parameter in spec.parameters:
@@ -28,6 +29,12 @@ def bind(spec: OpSpec, op: mil.Operation, resolve: Resolve, context: Any) -> dic
             raise OpProblem(f"input '{parameter.name}' is missing")
     _check_domains(spec, given)
     return arguments
+
+
+def _attributes(spec: OpSpec, op: mil.Operation, resolve: Resolve) -> dict[str, list[Named]]:
+    """Inputs written as attributes, which is how iOS 16's ``constexpr`` ops have theirs."""
+    names = [name for name in op.attributes if spec.parameter(name) and name not in op.inputs]
+    return {name: [resolve(mil.Argument.Binding(value=op.attributes[name]))] for name in names}
 
 
 def _check_known(spec: OpSpec, given: Mapping[str, list[Named]]) -> None:

@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pteron.engines.openvino.problem import OpProblem
-from pteron.engines.openvino.types import ListType, TensorType, read_type
+from pteron.engines.openvino.types import ListType, TensorType, bit_width, read_type
 from pteron.engines.openvino.values import Value
 from pteron.errors import FormatError
 from pteron.payloads.coreml.proto import mil_pb2 as mil
+from pteron.payloads.packed import unpack
 
 
 class Weights(Protocol):
@@ -49,7 +50,7 @@ def _read_immediate(proto: mil.Value.ImmediateValue, type: Any) -> NDArray[Any]:
         return _read_list(proto.list, type)
     if not isinstance(type, TensorType) or proto.WhichOneof("value") != "tensor":
         raise OpProblem(f"a constant of type {type} holds a {proto.WhichOneof('value')}")
-    flat = _flat(proto.tensor, type.dtype)
+    flat = _flat(proto.tensor, type)
     shape = [n for n in type.shape if n is not None]
     if len(shape) != len(type.shape) or flat.size != math.prod(shape):
         raise OpProblem(f"a constant of type {type} holds {flat.size} elements")
@@ -57,26 +58,29 @@ def _read_immediate(proto: mil.Value.ImmediateValue, type: Any) -> NDArray[Any]:
 
 
 def _read_list(proto: mil.ListValue, type: ListType) -> NDArray[Any]:
-    items = [
-        _flat(value.immediateValue.tensor, type.element.dtype).reshape(()) for value in proto.values
-    ]
-    return np.array([item.item() for item in items])
+    items = [_flat(value.immediateValue.tensor, type.element) for value in proto.values]
+    return np.array([item.reshape(()).item() for item in items])
 
 
-def _flat(proto: mil.TensorValue, dtype: str) -> NDArray[Any]:
+def _flat(proto: mil.TensorValue, type: TensorType) -> NDArray[Any]:
     kind = proto.WhichOneof("value")
     if kind is None:
-        return np.empty(0, "U1" if dtype == "string" else np.dtype(dtype))
+        return np.empty(0, np.str_ if type.dtype == "string" else type.storage)
     values = getattr(proto, kind).values
     if kind == "bytes":
-        return _from_bytes(values, dtype)
+        return _from_bytes(values, type)
     if kind == "strings":
         return np.array(list(values), dtype=np.str_)
-    return np.fromiter(values, dtype=np.dtype(dtype), count=len(values))
+    return np.fromiter(values, dtype=type.storage, count=len(values))
 
 
-def _from_bytes(data: bytes, dtype: str) -> NDArray[Any]:
-    item = np.dtype(dtype)
-    if len(data) % item.itemsize:
-        raise OpProblem(f"{len(data)} bytes are no whole number of {dtype} elements")
-    return np.frombuffer(data, item)
+def _from_bytes(data: bytes, type: TensorType) -> NDArray[Any]:
+    if bit_width(type.dtype) < 8:
+        count = math.prod(size or 0 for size in type.shape)
+        if len(data) * 8 < count * bit_width(type.dtype):
+            raise OpProblem(f"{len(data)} bytes are too few for {type}")
+        signed = type.dtype == "int4"
+        return unpack(memoryview(data), bit_width(type.dtype), count, signed=signed)
+    if len(data) % type.storage.itemsize:
+        raise OpProblem(f"{len(data)} bytes are no whole number of {type.dtype} elements")
+    return np.frombuffer(data, type.storage)

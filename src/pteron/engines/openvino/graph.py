@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pteron.engines.openvino._import import opset
+from pteron.engines.openvino._import import opset, ov
 from pteron.engines.openvino.problem import OpProblem
 from pteron.engines.openvino.values import Output
 
@@ -87,7 +87,14 @@ def shape_of(x: Output) -> Output:
 
 def as_index(x: Output) -> Output:
     """Indices as int32, the type the graph indexes with."""
-    return opset.convert(x, "i32").output(0) if str(x.get_element_type()) != "i32" else x
+    return x if x.get_element_type() == ov.Type.i32 else opset.convert(x, ov.Type.i32).output(0)
+
+
+def safe_index(indices: Output, length: Any) -> Any:
+    """Indices counted from the front and kept inside: OpenVINO's scatters write wherever they are
+    told to, also outside of the tensor."""
+    front = opset.select(opset.less(indices, i32(0)), opset.add(indices, length), indices)
+    return opset.minimum(opset.maximum(front, i32(0)), opset.subtract(length, i32(1)))
 
 
 def through(x: Output, dtype: str, build: Any) -> Output:

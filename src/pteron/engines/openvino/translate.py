@@ -96,7 +96,7 @@ class Translator:
         values = self.translate(block)
         with self._blame("outputs"):
             outputs = {n: self._result(n, v) for n, v in zip(block.outputs, values, strict=True)}
-            sinks = [_assign(s) for s in self.states if s.written]
+            sinks = [_assign(s) for s in self.states if s.current is not None]
         return Translated(inputs, outputs, sinks, self._labels)
 
     def translate(self, block: mil.Block) -> list[Named]:

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+import ml_dtypes
+import numpy as np
+
 from pteron.engines.openvino._import import ov
 from pteron.engines.openvino.problem import OpProblem
 from pteron.payloads.coreml.proto import mil_pb2 as mil
@@ -62,6 +65,16 @@ class TensorType:
     def element_type(self) -> Any:
         """OpenVINO's element type, ``None`` for strings."""
         return _ELEMENT_TYPES[self.dtype]
+
+    @property
+    def storage(self) -> np.dtype[Any]:
+        """NumPy dtype of a constant's array; packed types are one int8 or uint8 per element."""
+        if bit_width(self.dtype) < 8:
+            return np.dtype(np.int8 if self.dtype == "int4" else np.uint8)
+        exotic = self.dtype.startswith(("bfloat", "float8"))
+        name: Any = getattr(ml_dtypes, self.dtype) if exotic else self.dtype
+        dtype: np.dtype[Any] = np.dtype(name)
+        return dtype
 
     @property
     def partial_shape(self) -> Any:

@@ -52,7 +52,6 @@ class State:
     type: AnyType
     variable: Any
     current: Output | None = None
-    written: bool = False
 
 
 Named = Value | Classes | State

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from pteron.engines.openvino.types import TensorType
@@ -25,6 +24,6 @@ class PackageWeights:
         sizes = [size for size in type.shape if size is not None]
         if len(sizes) != len(type.shape) or array.size != math.prod(sizes):
             raise FormatError(f"a blob of {array.size} elements, where {type} was declared")
-        if array.dtype != np.dtype(type.dtype):
+        if array.dtype != type.storage:
             raise FormatError(f"a blob of {array.dtype}, where {type} was declared")
         return array.reshape(sizes)

@@ -15,7 +15,7 @@ from pteron.engines.openvino.declare import Bools, Context, Raws
 from pteron.engines.openvino.graph import ints
 from pteron.engines.openvino.problem import OpProblem
 from pteron.engines.openvino.registry import mil_op
-from pteron.engines.openvino.types import AnyType, ListType, TensorType, read_type
+from pteron.engines.openvino.types import AnyType, ListType, TensorType
 from pteron.engines.openvino.values import Named, Output, Value
 
 
@@ -62,7 +62,7 @@ def while_loop(context: Context, loop_vars: Raws) -> list[Value]:
     for parameter, outer in captured:
         loop.set_invariant_input(parameter, outer)
     outputs = [loop.get_iter_value(result.output(0), -1) for result in results]
-    return _values(context.output_types(), outputs)
+    return _values(types, outputs)
 
 
 def _blocks(context: Context, count: int) -> Sequence[Any]:
@@ -84,7 +84,7 @@ def _define(context: Context, block: Any, values: list[Value]) -> None:
     if len(block.inputs) != len(values):
         raise OpProblem(f"a block takes {len(block.inputs)} values but gets {len(values)}")
     for declared, value in zip(block.inputs, values, strict=True):
-        context.scope.define(declared.name, Value(read_type(declared.type), output=value.output))
+        context.scope.define(declared.name, Value(value.type, output=value.output))
 
 
 def _loop_shape(type: AnyType, value: Output) -> Any:

@@ -20,6 +20,7 @@ from pteron.engines.openvino.graph import (
     ints,
     rank,
     shape_of,
+    size,
     static_shape,
 )
 from pteron.engines.openvino.problem import OpProblem
@@ -110,7 +111,7 @@ def resize(
     sizes = opset.select(opset.equal(asked, i32(0)), own, asked).output(0)
     axes = list(range(rank(x) - resized_dims, rank(x)))
     if interpolation_mode == "NEAREST_NEIGHBOR":
-        return _nearest(x, sizes, sampling_mode, axes)
+        return _nearest(x, sizes, sampling_mode, axes, "round_prefer_ceil")
     if interpolation_mode != "LINEAR" or sampling_mode not in _INTERPOLATE:
         raise OpProblem(f"{interpolation_mode} with {sampling_mode} is not supported")
     return _interpolate(x, sizes, _INTERPOLATE[sampling_mode], axes)
@@ -128,22 +129,23 @@ def crop_resize(
     sampling_mode: Text = "DEFAULT",
     pad_value: Number = 0.0,
 ) -> Output:
-    count, fields = static_shape(roi)[0], static_shape(roi)[2]
-    batch = static_shape(x)[0]
-    flat = opset.reshape(roi, ints([count, fields]), False)
-    indices = None
-    if fields == 5:
-        first, flat = opset.variadic_split(flat, i64(1), ints([1, 4])).outputs()
-        indices = opset.convert(opset.reshape(first, ints([-1]), False), "i32")
+    fields = size(roi, 2)
+    flat = opset.reshape(roi, ints([-1, fields or 4]), False).output(0)
     sizes = (target_height, target_width)
     crops = _Crops(sizes, normalized_coordinates, spatial_scale, box_coordinate_mode)
-    if indices is not None:
-        cut = crops.cut(opset.gather(x, indices, i64(0)), flat, sampling_mode, pad_value)
+    if fields == 5:
+        first, boxes = opset.variadic_split(flat, i64(1), ints([1, 4])).outputs()
+        indices = opset.convert(opset.reshape(first, ints([-1]), False), "i32")
+        cut = crops.cut(opset.gather(x, indices, i64(0)), boxes, sampling_mode, pad_value)
         return opset.unsqueeze(cut, ints([1]))
-    images = opset.tile(x, ints([count, 1, 1, 1]))
-    boxes = opset.gather(flat, ints(np.repeat(np.arange(count), batch).tolist()), i64(0))
+    count, batch = _length(flat, 0), _length(x, 0)
+    images = opset.tile(x, opset.concat([count, i32([1, 1, 1])], 0))
+    repeats = opset.concat([i32([1]), batch, i32([1])], 0)
+    every = opset.tile(opset.unsqueeze(flat, ints([1])), repeats)
+    boxes = opset.reshape(every, ints([-1, 4]), False).output(0)
     cut = crops.cut(images, boxes, sampling_mode, pad_value)
-    return opset.reshape(cut, ints([count, batch, -1, target_height, target_width]), False)
+    shape = opset.concat([count, batch, i32([-1, target_height, target_width])], 0)
+    return opset.reshape(cut, shape, False)
 
 
 @mil_op("crop_resize", since=17, tested="NumPy")
@@ -302,10 +304,10 @@ def _linear(x: Output, sizes: list[int], mode: str) -> Output:
     if mode in _INTERPOLATE and not single:
         return _interpolate(x, i32(sizes), _INTERPOLATE[mode])
     result = opset.convert(x, "f32")
-    for axis, size in zip((-2, -1), sizes, strict=True):
+    for axis, count in zip((-2, -1), sizes, strict=True):
         length = opset.gather(shape_of(x), i64(axis), i64(0))
         last = opset.subtract(opset.convert(length, "f32"), _f32(1))
-        grid = _box_grid(_f32([[0]]), opset.reshape(last, ints([1, 1]), False), size, mode)
+        grid = _box_grid(_f32([[0]]), opset.reshape(last, ints([1, 1]), False), count, mode)
         hats = opset.squeeze(_hats(grid, length), ints([0]))
         if axis == -2:
             result = opset.matmul(hats, result, False, False)
@@ -329,7 +331,9 @@ def _interpolate(x: Output, sizes: Any, mode: str, axes: list[int] | None = None
     )
 
 
-def _nearest(x: Output, sizes: Any, mode: str, axes: list[int] | None = None) -> Output:
+def _nearest(
+    x: Output, sizes: Any, mode: str, axes: list[int] | None = None, rounding: str = "floor"
+) -> Output:
     if mode not in _INTERPOLATE:
         raise OpProblem(f"NEAREST_NEIGHBOR with {mode} is not supported")
     return opset.interpolate(
@@ -338,7 +342,7 @@ def _nearest(x: Output, sizes: Any, mode: str, axes: list[int] | None = None) ->
         "nearest",
         "sizes",
         coordinate_transformation_mode=_INTERPOLATE[mode],
-        nearest_mode="floor" if mode == "DEFAULT" else "round_prefer_ceil",
+        nearest_mode=rounding,
         axes=ints(axes or [rank(x) - 2, rank(x) - 1]),
     )
 
@@ -371,7 +375,8 @@ def _box_grid(start: Any, end: Any, count: int, mode: str) -> Any:
         points = opset.add(start, opset.subtract(centres, _f32(0.5)))
     else:
         raise OpProblem(f"there is no sampling_mode '{mode}'")
-    return opset.minimum(opset.maximum(points, start), end)
+    low, high = opset.minimum(start, end), opset.maximum(start, end)
+    return opset.minimum(opset.maximum(points, low), high)
 
 
 def _hats(grid: Any, length: Any) -> Any:
@@ -379,6 +384,11 @@ def _hats(grid: Any, length: Any) -> Any:
     pixels = opset.range(_f32(0), opset.convert(length, "f32"), _f32(1), "f32")
     distance = opset.abs(opset.subtract(opset.unsqueeze(grid, ints([-1])), pixels))
     return opset.maximum(opset.subtract(_f32(1), distance), _f32(0))
+
+
+def _length(x: Output, axis: int) -> Any:
+    """Size of an axis, as a vector of one."""
+    return opset.gather(shape_of(x), ints([axis]), i64(0))
 
 
 def _around(centre: Output, size: Output) -> tuple[Output, Output]:

@@ -1,7 +1,8 @@
 """Lists of tensors (coremltools ``ops/defs/iOS15/control_flow.py``).
 
 A list is one tensor, its elements stacked along the first axis. Where the elements' shape is not
-known when the list is made, its axes are 1 until the first element is written.
+known when the list is made, its axes are 1 until the first element is written. A list whose type
+has no length grows when it is written past its end (programs declare the first length there).
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import Any
 
 from pteron.engines.openvino._import import opset
 from pteron.engines.openvino.declare import Context, Flag, Ints, Raw, Raws, Tensor, Text
-from pteron.engines.openvino.graph import as_index, i32, i64, ints, rank, shape_of
+from pteron.engines.openvino.graph import as_index, i32, i64, ints, rank, safe_index, shape_of
 from pteron.engines.openvino.problem import OpProblem
 from pteron.engines.openvino.registry import mil_op
 from pteron.engines.openvino.types import ListType, element_type
@@ -32,7 +33,8 @@ def make_list(
     element = i32([1 if size is None else size for size in type.element.shape])
     sizes = opset.concat([opset.reshape(length, ints([1]), False), element], 0)
     zero = opset.convert(i32(0), element_type(dtype))
-    return Value(type, output=opset.broadcast(zero, sizes).output(0))
+    kept = ListType(type.element, None if dynamic_length else type.length)
+    return Value(kept, output=opset.broadcast(zero, sizes).output(0))
 
 
 @mil_op(tested="NumPy")
@@ -51,23 +53,24 @@ def list_gather(ls: Raw, indices: Ints) -> Output:
 
 
 @mil_op(tested="NumPy")
-def list_write(context: Context, ls: Raw, index: Ints, value: Tensor) -> Value:
+def list_write(ls: Raw, index: Ints, value: Tensor) -> Value:
     place = opset.reshape(as_index(index), ints([1]), False)
-    return _written(context, ls, place, opset.unsqueeze(value, ints([0])))
+    return _written(ls, place, opset.unsqueeze(value, ints([0])))
 
 
 @mil_op(tested="NumPy")
-def list_scatter(context: Context, ls: Raw, indices: Ints, value: Tensor) -> Value:
-    return _written(context, ls, as_index(indices), value)
+def list_scatter(ls: Raw, indices: Ints, value: Tensor) -> Value:
+    return _written(ls, as_index(indices), value)
 
 
-def _written(context: Context, ls: Value, places: Any, values: Any) -> Value:
+def _written(ls: Value, places: Any, values: Any) -> Value:
     shaped = _with_element_shape(_tensor(ls), values)
-    (declared,) = context.output_types()
-    if isinstance(declared, ListType) and declared.length is None:
+    assert isinstance(ls.type, ListType)
+    if ls.type.length is None:
         shaped = _grown(shaped, places)
-    written = opset.scatter_update(shaped, places, values, i64(0))
-    return Value(declared, output=written.output(0))
+    inside = safe_index(places, _length(shaped.output(0)))
+    written = opset.scatter_update(shaped, inside, values, i64(0))
+    return Value(ls.type, output=written.output(0))
 
 
 def _with_element_shape(ls: Output, values: Any) -> Any:

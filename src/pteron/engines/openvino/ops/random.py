@@ -23,6 +23,8 @@ from pteron.engines.openvino.values import Output
 def random_uniform(
     context: Context, shape: Ints, low: Number = 0.0, high: Number = 1.0, seed: Int = -1
 ) -> Output:
+    if low == high:  # OpenVINO merges the scale into the generator, and that wants low < high
+        return _as_declared(context, opset.broadcast(_f32(low), as_index(shape)))
     unit = _uniform(as_index(shape), seed)
     scaled = opset.add(opset.multiply(unit, _f32(high - low)), _f32(low))
     return _as_declared(context, scaled)

@@ -1,7 +1,7 @@
 """Gather and scatter (coremltools ``ops/defs/*/scatter_gather.py``).
 
 From iOS 17 on, ``validate_indices`` asks for an error when an index is out of range. OpenVINO has
-none to give; there such an index reads zero or writes nothing, as if it had not been asked.
+none to give: with or without it such an index stays memory safe, and its effect is undefined.
 """
 
 from __future__ import annotations
@@ -10,7 +10,17 @@ import numpy as np
 
 from pteron.engines.openvino._import import opset
 from pteron.engines.openvino.declare import Flag, Int, Ints, Tensor, TensorT, Text
-from pteron.engines.openvino.graph import as_index, axis_of, i64, ints, rank, shape_of, through
+from pteron.engines.openvino.graph import (
+    as_index,
+    axis_of,
+    i64,
+    ints,
+    rank,
+    safe_index,
+    shape_of,
+    size,
+    through,
+)
 from pteron.engines.openvino.problem import OpProblem
 from pteron.engines.openvino.registry import mil_op
 from pteron.engines.openvino.types import dtype_of
@@ -35,14 +45,16 @@ def gather_16(
 def gather_along_axis(
     x: Tensor, indices: Ints, axis: Int = 0, validate_indices: Flag = False
 ) -> Output:
-    return opset.gather_elements(x, as_index(indices), axis_of(x, axis))
+    where = axis_of(x, axis)
+    return opset.gather_elements(x, safe_index(as_index(indices), _length(x, where)), where)
 
 
 @mil_op(tested="TensorFlow's definition")
 def gather_nd(
     x: Tensor, indices: Ints, batch_dims: Int = 0, validate_indices: Flag = False
 ) -> Output:
-    return opset.gather_nd(x, as_index(indices), batch_dims)
+    places = safe_index(as_index(indices), _indexed_sizes(x, indices, batch_dims))
+    return opset.gather_nd(x, places, batch_dims)
 
 
 @mil_op(tested="NumPy")
@@ -56,7 +68,8 @@ def scatter(
 ) -> Output:
     where = axis_of(data, axis)
     if mode == "update":
-        return opset.scatter_update(data, as_index(indices), updates, i64(where))
+        inside = safe_index(as_index(indices), _length(data, where))
+        return opset.scatter_update(data, inside, updates, i64(where))
     shape = [1] * rank(data)
     shape[where] = -1
     spread = opset.reshape(as_index(indices), ints(shape), False)
@@ -73,10 +86,11 @@ def scatter_along_axis(
     mode: Text = "add",
     validate_indices: Flag = False,
 ) -> Output:
-    where, places = i64(axis_of(data, axis)), as_index(indices)
+    where = axis_of(data, axis)
+    places = safe_index(as_index(indices), _length(data, where))
     if mode in ("sub", "div"):
         mode, updates = _inverted(mode, updates)
-    return opset.scatter_elements_update(data, places, updates, where, _reduction(mode))
+    return opset.scatter_elements_update(data, places, updates, i64(where), _reduction(mode))
 
 
 @mil_op(tested="NumPy")
@@ -87,9 +101,23 @@ def scatter_nd(
     mode: Text = "add",
     validate_indices: Flag = False,
 ) -> Output:
+    places = safe_index(as_index(indices), _indexed_sizes(data, indices))
     if mode in ("sub", "div"):
         mode, updates = _inverted(mode, updates)
-    return opset.scatter_nd_update(data, as_index(indices), updates, _reduction(mode))
+    return opset.scatter_nd_update(data, places, updates, _reduction(mode))
+
+
+def _length(x: Output, axis: int) -> Output:
+    return opset.gather(shape_of(x), i64(axis), i64(0))
+
+
+def _indexed_sizes(x: Output, indices: Output, skipped: int = 0) -> Output:
+    """Sizes of the axes that the rows of ``indices`` index."""
+    count = size(indices, -1)
+    if count is None:
+        raise OpProblem("the last axis of the indices must have a known size")
+    stop = ints([skipped + count])
+    return opset.slice(shape_of(x), ints([skipped]), stop, ints([1]))
 
 
 def _reduction(mode: str) -> str:

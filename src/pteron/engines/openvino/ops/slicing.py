@@ -80,7 +80,14 @@ def _places(
     if from_edge:
         start = i32(0) if step > 0 else opset.subtract(_length(x, axis), i32(1))
     else:
-        start = _from_front_at(x, as_index(begin), axis)
+        # An update that would reach past the end is moved back to where it fits.
+        reach = opset.multiply(opset.subtract(_length(update, axis), i32(1)), i32(step))
+        least = opset.subtract(i32(0), opset.minimum(reach, i32(0)))
+        most = opset.subtract(
+            opset.subtract(_length(x, axis), i32(1)), opset.maximum(reach, i32(0))
+        )
+        asked = _from_front_at(x, as_index(begin), axis)
+        start = opset.maximum(opset.minimum(asked, most), least)
     within = opset.range(i32(0), _length(update, axis), i32(1), "i32")
     return opset.add(start, opset.multiply(within, i32(step))).output(0)
 

@@ -2,7 +2,8 @@
 ``write_state`` in files say the same).
 
 A state is one OpenVINO variable: read at most once, at the state's first use, and assigned once,
-at the function's end. In between the translator follows the value the state holds.
+at the function's end (also when it was only read: OpenVINO leaves a variable that is never
+assigned uninitialised). In between the translator follows the value the state holds.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def _write(context: Context, state: State, value: Output) -> None:
             f"state '{state.name}' is {state.type.tensor} but gets {value.get_partial_shape()}"
         )
     _current(state)
-    state.current, state.written = value, True
+    state.current = value
 
 
 def _current(state: State) -> Output:

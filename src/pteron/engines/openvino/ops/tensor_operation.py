@@ -92,7 +92,7 @@ def fill_like(ref_tensor: Tensor, value: Raw = None) -> Output:
 @mil_op()
 def range_1d(end: NumbersT, start: NumbersT, step: NumbersT) -> Output:
     bounds = [opset.squeeze(bound) for bound in (start, end, step)]
-    return opset.range(*bounds, str(end.get_element_type()))
+    return opset.range(*bounds, end.get_element_type())
 
 
 @mil_op()

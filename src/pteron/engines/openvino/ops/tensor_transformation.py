@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pteron.engines.openvino._import import opset
 from pteron.engines.openvino.declare import Floats, Int, IntList, Ints, MixedTensors, Raws, Tensor
-from pteron.engines.openvino.graph import as_index, axis_of, ints, rank, shape_of
+from pteron.engines.openvino.graph import as_index, axis_of, i32, ints, rank, shape_of
 from pteron.engines.openvino.problem import OpProblem
 from pteron.engines.openvino.registry import mil_op
 from pteron.engines.openvino.values import Output
@@ -18,6 +18,18 @@ def expand_dims(x: Tensor, axes: IntList) -> Output:
 @mil_op()
 def reshape(x: Tensor, shape: Ints) -> Output:
     return opset.reshape(x, as_index(shape), True)
+
+
+@mil_op("reshape", since=17)
+def reshape_17(x: Tensor, shape: Ints) -> Output:
+    target = shape.get_partial_shape()[0]
+    if target.is_dynamic or int(target.get_length()) <= rank(x):
+        return reshape(x, shape)
+    # With more axes than x has, zeros stand for x's axes counted from the end.
+    added = int(target.get_length()) - rank(x)
+    own = opset.concat([i32([1] * added), shape_of(x)], 0)
+    asked = as_index(shape)
+    return opset.reshape(x, opset.select(opset.equal(asked, i32(0)), own, asked), False)
 
 
 @mil_op()
