@@ -1,73 +1,51 @@
-"""The command tree: one module per verb, registered here."""
+"""The command tree: one module per verb."""
 
 from __future__ import annotations
 
 import logging
-from typing import Annotated
 
-import typer
+import click
 
-from pteron.cli import (
-    bundle,
-    cache,
-    check,
-    diff,
-    edit,
-    extract,
-    inspect,
-    lower,
-    run,
-    size,
-    unbundle,
-    verify,
-)
+from pteron import __version__
+from pteron.cli.lazy_group import LazyGroup
 
-app = typer.Typer(
-    name="pteron",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]},
+VERBS = (
+    "bundle",
+    "cache",
+    "check",
+    "diff",
+    "edit",
+    "extract",
+    "inspect",
+    "lower",
+    "run",
+    "size",
+    "unbundle",
+    "verify",
 )
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        from pteron import __version__
-
-        typer.echo(f"pteron {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def pteron(
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Only errors on stderr.")] = False,
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Say more on stderr.")] = False,
-    version: Annotated[
-        bool,
-        typer.Option(
-            "--version", callback=_print_version, is_eager=True, help="Print the version."
-        ),
-    ] = False,
-) -> None:
+@click.group(
+    cls=LazyGroup,
+    homes={verb: f"pteron.cli.{verb}:{verb}" for verb in VERBS},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Start with 'pteron inspect model.pte'. Exit codes: 0 yes or done, 1 a negative finding "
+    "(invalid, different, not verified), 2 cannot do that.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="Only errors on stderr.")
+@click.option("-v", "--verbose", is_flag=True, help="Say more on stderr.")
+@click.version_option(__version__, message="pteron %(version)s")
+def app(quiet: bool, verbose: bool) -> None:
     """Open, edit, lower, cache and run ExecuTorch programs (.pte, .bpte, .ptd) on any machine.
 
-    Start with [bold]pteron inspect model.pte[/bold].
+    \b
+    pteron lower model.py:build -o model.pte     a PyTorch model becomes a program
+    pteron inspect model.pte                     what is in it, and who owns its state
+    pteron size model.pte                        what makes it big
+    pteron run model.pte --inputs x.npz          call it here; compiled once, cached
+    pteron bundle model.pte cases.npz -o m.bpte  with test cases, for
+    pteron verify m.bpte                         any machine that runs it
     """
     level = logging.ERROR if quiet else logging.INFO if verbose else logging.WARNING
     logging.basicConfig(format="pteron: %(levelname)s: %(message)s", level=logging.ERROR)
     logging.getLogger("pteron").setLevel(level)
-
-
-app.command()(bundle.bundle)
-app.command()(check.check)
-app.command()(diff.diff)
-app.command()(extract.extract)
-app.command()(inspect.inspect)
-app.command()(lower.lower)
-app.command()(run.run)
-app.command()(size.size)
-app.command()(unbundle.unbundle)
-app.command()(verify.verify)
-app.add_typer(cache.app, name="cache")
-app.add_typer(edit.edit, name="edit")

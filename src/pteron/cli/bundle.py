@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
-from pteron.cli.edited import FileArgument, OutputOption, open_program
-from pteron.cli.output import JsonOption, print_json
+from pteron.cli.edited import open_program
+from pteron.cli.options import PATH, any_file, data_option, json_option, output_option
+from pteron.cli.output import print_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,20 +18,28 @@ if TYPE_CHECKING:
     from pteron.files import PTEFile
 
 
+@click.command()
+@any_file
+@click.argument("cases", type=PATH)
+@output_option
+@click.option(
+    "--method", default="forward", show_default=True, help="The method of keys that name none."
+)
+@click.option("--run", is_flag=True, help="Run the program for outputs that are not given.")
+@data_option
+@json_option
 def bundle(
-    file: FileArgument,
-    cases: Annotated[Path, typer.Argument(help="The test cases (.npz).", show_default=False)],
-    output: OutputOption,
-    method: Annotated[str, typer.Option(help="The method of keys that name none.")] = "forward",
-    run: Annotated[
-        bool, typer.Option("--run", help="Run the program for outputs that are not given.")
-    ] = False,
-    data: Annotated[
-        list[Path] | None, typer.Option(help="A .ptd file that --run needs; repeatable.")
-    ] = None,
-    json: JsonOption = False,
+    file: Path,
+    cases: Path,
+    output: Path,
+    method: str,
+    run: bool,
+    data: tuple[Path, ...],
+    json: bool,
 ) -> None:
-    """Bundle a program with test cases, which are checked against its methods.
+    """Bundle a program with test cases.
+
+    The cases are checked against the methods of the program.
 
     Keys of the .npz are METHOD/CASE/input/NAME and METHOD/CASE/output/NAME, such as
     forward/0/input/x; CASE counts from 0, NAME is a name or a position. For a single case,
@@ -52,7 +61,7 @@ def bundle(
         print_json({"output": str(output), "cases": counts})
     else:
         listed = ", ".join(f"{count} of {name}" for name, count in counts.items())
-        typer.echo(f"{output}: test cases: {listed}")
+        click.echo(f"{output}: test cases: {listed}")
 
 
 def _compute(program: PTEFile, cases: Mapping[str, Sequence[Case]], data: Sequence[Path]) -> None:

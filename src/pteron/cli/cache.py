@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from pteron.cli.output import JsonOption, print_json
+from pteron.cli.options import PATH, json_option
+from pteron.cli.output import print_json
 
 if TYPE_CHECKING:
     from pteron.cache import DirectoryCache
@@ -17,18 +18,18 @@ if TYPE_CHECKING:
 
 _NEGATIVE = 1
 
-app = typer.Typer(
-    no_args_is_help=True,
-    help="Look into the cache of compiled models, and keep it in order.\n\n"
-    "PTERON_CACHE_DIR and PTERON_CACHE_SIZE choose directory and quota; PTERON_CACHE=off turns "
-    "caching off, PTERON_CACHE=read-only keeps it from changing.",
+directory_option = click.option(
+    "--directory", type=PATH, metavar="DIR", help="Another cache directory."
 )
 
-DirectoryOption = Annotated[
-    Path | None,
-    typer.Option("--directory", help="Another cache directory.", metavar="DIR"),
-]
-Identifiers = Annotated[list[str], typer.Argument(help="Entries, as `list` names them.")]
+
+@click.group()
+def cache() -> None:
+    """Look into the cache of compiled models.
+
+    PTERON_CACHE_DIR and PTERON_CACHE_SIZE choose directory and quota; PTERON_CACHE=off turns
+    caching off, PTERON_CACHE=read-only keeps it from changing.
+    """
 
 
 def _open(directory: Path | None) -> DirectoryCache:
@@ -38,18 +39,22 @@ def _open(directory: Path | None) -> DirectoryCache:
     return DirectoryCache(directory) if directory else default_directory()
 
 
-@app.command("path")
-def path(directory: DirectoryOption = None, json: JsonOption = False) -> None:
+@cache.command()
+@directory_option
+@json_option
+def path(directory: Path | None, json: bool) -> None:
     """Print the cache's directory."""
     opened = _open(directory)
     if json:
         print_json({"path": str(opened.path), "exists": opened.path.is_dir()})
     else:
-        typer.echo(opened.path)
+        click.echo(opened.path)
 
 
-@app.command("list")
-def list_entries(directory: DirectoryOption = None, json: JsonOption = False) -> None:
+@cache.command("list")
+@directory_option
+@json_option
+def list_entries(directory: Path | None, json: bool) -> None:
     """List the entries, and in what those of one payload differ."""
     from pteron.cache.differences import distinguishing
 
@@ -61,8 +66,10 @@ def list_entries(directory: DirectoryOption = None, json: JsonOption = False) ->
         _print_entries(found, differing)
 
 
-@app.command("stats")
-def stats(directory: DirectoryOption = None, json: JsonOption = False) -> None:
+@cache.command()
+@directory_option
+@json_option
+def stats(directory: Path | None, json: bool) -> None:
     """Count hits, misses, stores, evictions, broken entries, and seconds saved."""
     opened = _open(directory)
     found = opened.entries()
@@ -76,17 +83,14 @@ def stats(directory: DirectoryOption = None, json: JsonOption = False) -> None:
         print_json(answer)
     else:
         for name, value in answer.items():
-            typer.echo(f"{name.replace('_', ' '):<24}{_number(value)}")
+            click.echo(f"{name.replace('_', ' '):<24}{_number(value)}")
 
 
-@app.command("verify")
-def verify(
-    identifiers: Annotated[
-        list[str] | None, typer.Argument(help="Entries; all of them by default.")
-    ] = None,
-    directory: DirectoryOption = None,
-    json: JsonOption = False,
-) -> None:
+@cache.command()
+@click.argument("identifiers", nargs=-1)
+@directory_option
+@json_option
+def verify(identifiers: tuple[str, ...], directory: Path | None, json: bool) -> None:
     """Compare every byte with the digests, and remove broken entries: exit 1 if there was one."""
     outcome = _open(directory).verify(identifiers or None)
     broken = {identifier: problem for identifier, problem in outcome.items() if problem}
@@ -94,16 +98,17 @@ def verify(
         print_json({"verified": len(outcome), "broken": broken})
     else:
         for identifier, problem in broken.items():
-            typer.echo(f"{identifier}: {problem}")
-        typer.echo(f"{len(outcome)} verified, {len(broken)} broken and removed")
+            click.echo(f"{identifier}: {problem}")
+        click.echo(f"{len(outcome)} verified, {len(broken)} broken and removed")
     if broken:
-        raise typer.Exit(_NEGATIVE)
+        raise SystemExit(_NEGATIVE)
 
 
-@app.command("remove")
-def remove(
-    identifiers: Identifiers, directory: DirectoryOption = None, json: JsonOption = False
-) -> None:
+@cache.command()
+@click.argument("identifiers", nargs=-1, required=True)
+@directory_option
+@json_option
+def remove(identifiers: tuple[str, ...], directory: Path | None, json: bool) -> None:
     """Remove entries: exit 1 if one was not there."""
     opened = _open(directory)
     removed = {identifier: opened.remove(identifier) for identifier in identifiers}
@@ -111,22 +116,17 @@ def remove(
         print_json(removed)
     else:
         for identifier, was_there in removed.items():
-            typer.echo(f"{identifier}: {'removed' if was_there else 'not there'}")
+            click.echo(f"{identifier}: {'removed' if was_there else 'not there'}")
     if not all(removed.values()):
-        raise typer.Exit(_NEGATIVE)
+        raise SystemExit(_NEGATIVE)
 
 
-@app.command("evict")
-def evict(
-    max_size: Annotated[
-        str | None, typer.Option(help="Keep no more than this: 500M, 10G.", metavar="SIZE")
-    ] = None,
-    max_age: Annotated[
-        str | None, typer.Option(help="Keep what was used within: 12h, 30d.", metavar="AGE")
-    ] = None,
-    directory: DirectoryOption = None,
-    json: JsonOption = False,
-) -> None:
+@cache.command()
+@click.option("--max-size", metavar="SIZE", help="Keep no more than this: 500M, 10G.")
+@click.option("--max-age", metavar="AGE", help="Keep what was used within: 12h, 30d.")
+@directory_option
+@json_option
+def evict(max_size: str | None, max_age: str | None, directory: Path | None, json: bool) -> None:
     """Evict the least recently used entries, and sweep what dead processes left.
 
     Without limits the cache's own are used. Entries in use stay.
@@ -143,11 +143,13 @@ def evict(
     if json:
         print_json({"evicted": evicted})
     else:
-        typer.echo(f"{evicted} evicted")
+        click.echo(f"{evicted} evicted")
 
 
-@app.command("purge")
-def purge(directory: DirectoryOption = None, json: JsonOption = False) -> None:
+@cache.command()
+@directory_option
+@json_option
+def purge(directory: Path | None, json: bool) -> None:
     """Remove every entry."""
     opened = _open(directory)
     count = len(opened.entries())
@@ -155,7 +157,7 @@ def purge(directory: DirectoryOption = None, json: JsonOption = False) -> None:
     if json:
         print_json({"removed": count})
     else:
-        typer.echo(f"{count} removed")
+        click.echo(f"{count} removed")
 
 
 def _as_json(entry: Listed) -> dict[str, Any]:
@@ -187,13 +189,13 @@ def _print_entries(entries: list[Listed], differing: dict[str, dict[str, str]]) 
     from pteron.cli.text import printable
 
     for entry in entries:
-        typer.echo(printable(entry.identifier))
+        click.echo(printable(entry.identifier))
         if entry.manifest is None:
-            typer.echo("    broken")
+            click.echo("    broken")
             continue
         key = entry.manifest.key
         engine = printable(f"{key.get('engine', '')} {key.get('engine_version', '')}")
         used = _time(entry.last_used / 1e9)
-        typer.echo(f"    {engine}, {size(entry.manifest.size)}, last used {used}")
+        click.echo(f"    {engine}, {size(entry.manifest.size)}, last used {used}")
         for name, value in differing[entry.identifier].items():
-            typer.echo(printable(f"    {name}: {value or '(none)'}"))
+            click.echo(printable(f"    {name}: {value or '(none)'}"))

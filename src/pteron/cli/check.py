@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
-from pteron.cli.output import JsonOption, print_json
+from pteron.cli.options import any_file, json_option
+from pteron.cli.output import print_json
 
 if TYPE_CHECKING:
     from pteron.files.check import Finding
@@ -15,13 +16,13 @@ if TYPE_CHECKING:
 _INVALID = 1
 
 
-def check(
-    file: Annotated[Path, typer.Argument(help="A .pte, .bpte or .ptd file.", show_default=False)],
-    json: JsonOption = False,
-) -> None:
-    """Look for everything that is wrong with a file: exit 0 if it is sound, 1 if it is not.
+@click.command()
+@any_file
+@json_option
+def check(file: Path, json: bool) -> None:
+    """Say everything that is wrong with a file.
 
-    Warnings and notes do not make a file invalid.
+    Exit 0 if it is sound, 1 if it is not. Warnings and notes do not make a file invalid.
     """
     from pteron.files.check import Severity
 
@@ -32,7 +33,7 @@ def check(
     else:
         _print(file, findings, errors)
     if errors:
-        raise typer.Exit(_INVALID)
+        raise SystemExit(_INVALID)
 
 
 def _findings(file: Path) -> list[Finding]:
@@ -60,7 +61,7 @@ def _print(file: Path, findings: list[Finding], errors: int) -> None:
     from pteron.cli.text import one_line
 
     for finding in findings:
-        typer.echo(one_line(str(finding)))
+        click.echo(one_line(str(finding)))
     others = len(findings) - errors
     verdict = f"invalid: {errors} errors" if errors else "valid"
-    typer.echo(f"{file}: {verdict}" + (f", {others} warnings and notes" if others else ""))
+    click.echo(f"{file}: {verdict}" + (f", {others} warnings and notes" if others else ""))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
-from pteron.cli.output import JsonOption, print_json
+from pteron.cli.options import PATH, json_option
+from pteron.cli.output import print_json
 
 if TYPE_CHECKING:
     from pteron.files.diff import Change
@@ -15,18 +16,17 @@ if TYPE_CHECKING:
 _DIFFERENT = 1
 
 
-def diff(
-    before: Annotated[Path, typer.Argument(help="A .pte, .bpte or .ptd.", show_default=False)],
-    after: Annotated[Path, typer.Argument(help="What it became.", show_default=False)],
-    everything: Annotated[
-        bool, typer.Option("--all", help="Show every change, not only the first of each section.")
-    ] = False,
-    json: JsonOption = False,
-) -> None:
-    """Show how two files differ: exit 0 if they are the same, 1 if they are not.
+@click.command()
+@click.argument("before", type=PATH)
+@click.argument("after", type=PATH)
+@click.option("--all", "everything", is_flag=True, help="Every change, not the first of each kind.")
+@json_option
+def diff(before: Path, after: Path, everything: bool, json: bool) -> None:
+    """Show how two files differ.
 
-    Methods, signatures, steps, memory plan, delegates and what is in their payloads, constants and
-    weights by name with their distance, named data, segments and sizes are compared.
+    Exit 0 if they are the same, 1 if they are not. Methods, signatures, steps, memory plan,
+    delegates and what is in their payloads, constants and weights by name with their distance,
+    named data, segments and sizes are compared.
     """
     import pteron
     from pteron.files.diff import diff as diff_files
@@ -38,7 +38,7 @@ def diff(
     else:
         _print(changes, everything)
     if changes:
-        raise typer.Exit(_DIFFERENT)
+        raise SystemExit(_DIFFERENT)
 
 
 def _print(changes: list[Change], everything: bool) -> None:

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-import typer
+import click
 
-from pteron.cli import edit_data, edit_layout, edit_methods
+from pteron.cli.lazy_group import LazyGroup
 
-edit = typer.Typer(no_args_is_help=True, help="Edit programs: methods, constants, layout.")
+_METHODS, _DATA, _LAYOUT = (f"pteron.cli.edit_{kind}" for kind in ("methods", "data", "layout"))
 
-edit.command()(edit_methods.rename)
-edit.command()(edit_methods.drop)
-edit.command()(edit_methods.merge)
-edit.command()(edit_methods.add_constant_method)
-edit.command()(edit_data.replace_constant)
-edit.command()(edit_data.replace_named)
-edit.command()(edit_data.replace_payload)
-edit.command()(edit_data.externalise)
-edit.command("externalize", hidden=True)(edit_data.externalise)
-edit.command()(edit_data.inline)
-edit.command()(edit_layout.realign)
-edit.command()(edit_layout.strip)
+
+@click.group(
+    cls=LazyGroup,
+    homes={
+        "rename": f"{_METHODS}:rename",
+        "drop": f"{_METHODS}:drop",
+        "merge": f"{_METHODS}:merge",
+        "add-constant-method": f"{_METHODS}:add_constant_method",
+        "replace-constant": f"{_DATA}:replace_constant",
+        "replace-named": f"{_DATA}:replace_named",
+        "replace-payload": f"{_DATA}:replace_payload",
+        "externalise": f"{_DATA}:externalise",
+        "inline": f"{_DATA}:inline",
+        "realign": f"{_LAYOUT}:realign",
+        "strip": f"{_LAYOUT}:strip",
+    },
+    aliases={"externalize": "externalise"},
+)
+def edit() -> None:
+    """Make a new program out of others."""

@@ -4,48 +4,44 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from pteron.cli.edited import (
-    DropUnknownOption,
-    FileArgument,
-    OutputOption,
-    open_data,
-    open_program,
-    write,
-)
-from pteron.cli.output import JsonOption
+from pteron.cli.edited import open_data, open_program, write
+from pteron.cli.options import PATH, any_file, drop_unknown_option, json_option, output_option
 from pteron.errors import FileAccessError, UsageError
 
 if TYPE_CHECKING:
     from pteron.edit.find_tensors import Target
 
 ARRAYS = (".npy", ".npz", ".safetensors")
-KeyOption = Annotated[
-    str | None, typer.Option(help="Which array of the file; by default the one of that name.")
-]
+key_option = click.option("--key", help="Which array of the file; by default the one of that name.")
 
 
+@click.command()
+@any_file
+@click.argument("tensor")
+@click.argument("array", type=PATH)
+@output_option
+@key_option
+@drop_unknown_option
+@json_option
 def replace_constant(
-    file: FileArgument,
-    tensor: Annotated[
-        str,
-        typer.Argument(
-            help="Name, index of a constant, or METHOD:VALUE with the index of a value.",
-            show_default=False,
-        ),
-    ],
-    array: Annotated[
-        Path, typer.Argument(help="A .npy, .npz or .safetensors file.", show_default=False)
-    ],
-    output: OutputOption,
-    key: KeyOption = None,
-    drop_unknown: DropUnknownOption = False,
-    json: JsonOption = False,
+    file: Path,
+    tensor: str,
+    array: Path,
+    output: Path,
+    key: str | None,
+    drop_unknown: bool,
+    json: bool,
 ) -> None:
-    """Give a constant, or a mutable tensor's first value, other values."""
+    """Give a constant other values.
+
+    TENSOR is a name, the index of a constant, or METHOD:VALUE with the index of a value. It may
+    also be a mutable tensor, whose first value is then changed. ARRAY is a .npy, .npz or
+    .safetensors file.
+    """
     from pteron import edit
     from pteron.edit.arrays import read_array
 
@@ -55,24 +51,28 @@ def replace_constant(
         write(edited, output, [file], drop_unknown=drop_unknown, json=json)
 
 
+@click.command()
+@any_file
+@click.argument("name")
+@click.argument("data", type=PATH)
+@output_option
+@key_option
+@drop_unknown_option
+@json_option
 def replace_named(
-    file: Annotated[
-        Path, typer.Argument(help="A program (.pte) or data file (.ptd).", show_default=False)
-    ],
-    name: Annotated[str, typer.Argument(help="Key of the named data.", show_default=False)],
-    data: Annotated[
-        Path,
-        typer.Argument(
-            help="An array (.npy, .npz, .safetensors), or a file whose bytes are taken.",
-            show_default=False,
-        ),
-    ],
-    output: OutputOption,
-    key: KeyOption = None,
-    drop_unknown: DropUnknownOption = False,
-    json: JsonOption = False,
+    file: Path,
+    name: str,
+    data: Path,
+    output: Path,
+    key: str | None,
+    drop_unknown: bool,
+    json: bool,
 ) -> None:
-    """Give a named blob of a program or data file other data."""
+    """Give named data other content.
+
+    FILE is a program or a data file (.ptd), NAME the key of the blob, DATA an array (.npy, .npz,
+    .safetensors) or a file whose bytes are taken.
+    """
     import pteron
     from pteron import edit
     from pteron.edit.arrays import read_array
@@ -88,27 +88,21 @@ def replace_named(
         write(edited, output, [file], drop_unknown=drop_unknown, json=json)
 
 
+@click.command()
+@any_file
+@click.argument("delegate", metavar="METHOD[:INDEX]")
+@click.argument("payload", type=PATH)
+@output_option
+@drop_unknown_option
+@json_option
 def replace_payload(
-    file: FileArgument,
-    delegate: Annotated[
-        str,
-        typer.Argument(
-            metavar="METHOD[:INDEX]",
-            help="Which delegate; INDEX is 0 or later.",
-            show_default=False,
-        ),
-    ],
-    payload: Annotated[
-        Path,
-        typer.Argument(
-            help="A Core ML .mlpackage, or a file whose bytes are taken.", show_default=False
-        ),
-    ],
-    output: OutputOption,
-    drop_unknown: DropUnknownOption = False,
-    json: JsonOption = False,
+    file: Path, delegate: str, payload: Path, output: Path, drop_unknown: bool, json: bool
 ) -> None:
-    """Give a delegate another payload."""
+    """Give a delegate another payload.
+
+    PAYLOAD is a Core ML .mlpackage, or a file whose bytes are taken. INDEX counts the method's
+    delegates from 0.
+    """
     from pteron import edit
 
     method, _, index = delegate.partition(":")
@@ -121,18 +115,27 @@ def replace_payload(
         write(edited, output, [file], drop_unknown=drop_unknown, json=json)
 
 
+@click.command()
+@any_file
+@output_option
+@click.option("--data", type=PATH, required=True, metavar="FILE", help="The .ptd to write.")
+@click.option("--at-least", default=0, metavar="BYTES", help="Smaller constants stay.")
+@click.option("--named-data", is_flag=True, help="Move named data too, such as XNNPACK weights.")
+@drop_unknown_option
+@json_option
 def externalise(
-    file: FileArgument,
-    output: OutputOption,
-    data: Annotated[Path, typer.Option(help="The data file to write (.ptd).", metavar="FILE")],
-    at_least: Annotated[int, typer.Option(help="Constants of fewer bytes stay.")] = 0,
-    named_data: Annotated[
-        bool, typer.Option("--named-data", help="Move named data too, such as XNNPACK weights.")
-    ] = False,
-    drop_unknown: DropUnknownOption = False,
-    json: JsonOption = False,
+    file: Path,
+    output: Path,
+    data: Path,
+    at_least: int,
+    named_data: bool,
+    drop_unknown: bool,
+    json: bool,
 ) -> None:
-    """Move constants out into a data file, from where they load by name."""
+    """Move constants out into a data file.
+
+    From there they load by name.
+    """
     from pteron import edit
 
     if data.resolve() == output.resolve():
@@ -144,15 +147,14 @@ def externalise(
         write(edited, output, [file], drop_unknown=drop_unknown, json=json)
 
 
+@click.command()
+@any_file
+@click.argument("data", type=PATH, nargs=-1, required=True)
+@output_option
+@drop_unknown_option
+@json_option
 def inline(
-    file: FileArgument,
-    data: Annotated[
-        list[Path],
-        typer.Argument(metavar="DATA...", help="Its data files (.ptd).", show_default=False),
-    ],
-    output: OutputOption,
-    drop_unknown: DropUnknownOption = False,
-    json: JsonOption = False,
+    file: Path, data: tuple[Path, ...], output: Path, drop_unknown: bool, json: bool
 ) -> None:
     """Move data from data files into the program."""
     from pteron import edit

@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
 
-import typer
+import click
 
-from pteron.cli.edited import DropUnknownOption, FileArgument, OutputOption, open_program, write
-from pteron.cli.output import JsonOption
+from pteron.cli.edited import open_program, write
+from pteron.cli.options import any_file, drop_unknown_option, json_option, output_option
 from pteron.errors import UsageError
 
 
+@click.command()
+@any_file
+@output_option
+@click.option("--segments", type=int, metavar="BYTES", help="Alignment of every segment.")
+@click.option("--tensors", type=int, metavar="BYTES", help="Alignment of every constant.")
+@click.option("--named-data", type=int, metavar="BYTES", help="Alignment of every named blob.")
+@drop_unknown_option
+@json_option
 def realign(
-    file: FileArgument,
-    output: OutputOption,
-    segments: Annotated[int | None, typer.Option(help="Of every segment, in bytes.")] = None,
-    tensors: Annotated[int | None, typer.Option(help="Of every constant, in bytes.")] = None,
-    named_data: Annotated[int | None, typer.Option(help="Of every named blob, in bytes.")] = None,
-    drop_unknown: DropUnknownOption = False,
-    json: JsonOption = False,
+    file: Path,
+    output: Path,
+    segments: int | None,
+    tensors: int | None,
+    named_data: int | None,
+    drop_unknown: bool,
+    json: bool,
 ) -> None:
-    """Give segments, constants and named data other alignments (powers of two)."""
+    """Give segments, constants and named data other alignments.
+
+    Alignments are powers of two.
+    """
     from pteron import edit
 
     with open_program(file) as program:
@@ -28,21 +39,24 @@ def realign(
         write(edited, output, [file], drop_unknown=drop_unknown, json=json)
 
 
+@click.command()
+@any_file
+@output_option
+@click.option("--stack-traces", is_flag=True, help="Stack traces of instructions.")
+@click.option("--payload-debug", is_flag=True, help="Debug information in Core ML payloads.")
+@click.option("--unused", is_flag=True, help="Constants, operators and values without use.")
+@click.option("--all", "all_of_it", is_flag=True, help="All of these.")
+@drop_unknown_option
+@json_option
 def strip(
-    file: FileArgument,
-    output: OutputOption,
-    stack_traces: Annotated[
-        bool, typer.Option("--stack-traces", help="Stack traces of instructions.")
-    ] = False,
-    payload_debug: Annotated[
-        bool, typer.Option("--payload-debug", help="Debug information in Core ML payloads.")
-    ] = False,
-    unused: Annotated[
-        bool, typer.Option("--unused", help="Constants, operators and values without use.")
-    ] = False,
-    all_of_it: Annotated[bool, typer.Option("--all", help="All of these.")] = False,
-    drop_unknown: DropUnknownOption = False,
-    json: JsonOption = False,
+    file: Path,
+    output: Path,
+    stack_traces: bool,
+    payload_debug: bool,
+    unused: bool,
+    all_of_it: bool,
+    drop_unknown: bool,
+    json: bool,
 ) -> None:
     """Leave out what running the program does not need."""
     from pteron import edit

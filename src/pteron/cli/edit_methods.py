@@ -5,23 +5,22 @@ from __future__ import annotations
 import json as json_format
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
-from pteron.cli.edited import DropUnknownOption, FileArgument, OutputOption, open_program, write
-from pteron.cli.output import JsonOption
+from pteron.cli.edited import open_program, write
+from pteron.cli.options import PATH, any_file, drop_unknown_option, json_option, output_option
 from pteron.errors import UsageError
 
 
+@click.command()
+@any_file
+@click.argument("names", nargs=-1, required=True, metavar="OLD=NEW...")
+@output_option
+@drop_unknown_option
+@json_option
 def rename(
-    file: FileArgument,
-    names: Annotated[
-        list[str], typer.Argument(metavar="OLD=NEW...", help="Methods.", show_default=False)
-    ],
-    output: OutputOption,
-    drop_unknown: DropUnknownOption = False,
-    json: JsonOption = False,
+    file: Path, names: tuple[str, ...], output: Path, drop_unknown: bool, json: bool
 ) -> None:
     """Give methods other names."""
     from pteron import edit
@@ -32,12 +31,14 @@ def rename(
         write(edited, output, [file], drop_unknown=drop_unknown, json=json)
 
 
+@click.command()
+@any_file
+@click.argument("methods", nargs=-1, required=True, metavar="METHOD...")
+@output_option
+@drop_unknown_option
+@json_option
 def drop(
-    file: FileArgument,
-    methods: Annotated[list[str], typer.Argument(metavar="METHOD...", show_default=False)],
-    output: OutputOption,
-    drop_unknown: DropUnknownOption = False,
-    json: JsonOption = False,
+    file: Path, methods: tuple[str, ...], output: Path, drop_unknown: bool, json: bool
 ) -> None:
     """Leave methods out, and the data that only they used."""
     from pteron import edit
@@ -47,29 +48,33 @@ def drop(
         write(edited, output, [file], drop_unknown=drop_unknown, json=json)
 
 
+@click.command()
+@click.argument("files", type=PATH, nargs=-1, required=True, metavar="FILE...")
+@output_option
+@click.option(
+    "--share-memory",
+    is_flag=True,
+    help="Memory ids from 2 on, where state lives, are the same memory in all programs.",
+)
+@click.option(
+    "--share-external",
+    is_flag=True,
+    help="Equal names in data files (.ptd) stand for the same data.",
+)
+@drop_unknown_option
+@json_option
 def merge(
-    files: Annotated[
-        list[Path],
-        typer.Argument(metavar="FILE...", help="Programs (.pte).", show_default=False),
-    ],
-    output: OutputOption,
-    share_memory: Annotated[
-        bool,
-        typer.Option(
-            "--share-memory",
-            help="Memory ids from 2 on, where state lives, are the same memory in all programs.",
-        ),
-    ] = False,
-    share_external: Annotated[
-        bool,
-        typer.Option(
-            "--share-external", help="Equal names in data files (.ptd) stand for the same data."
-        ),
-    ] = False,
-    drop_unknown: DropUnknownOption = False,
-    json: JsonOption = False,
+    files: tuple[Path, ...],
+    output: Path,
+    share_memory: bool,
+    share_external: bool,
+    drop_unknown: bool,
+    json: bool,
 ) -> None:
-    """Join programs into one with the methods of all; equal blobs are stored once."""
+    """Join programs into one.
+
+    It has the methods of all. Equal blobs are stored once.
+    """
     from pteron import edit
 
     with ExitStack() as stack:
@@ -78,21 +83,20 @@ def merge(
         write(edited, output, files, drop_unknown=drop_unknown, json=json)
 
 
+@click.command("add-constant-method")
+@any_file
+@click.argument("values", nargs=-1, required=True, metavar="NAME=VALUE...")
+@output_option
+@drop_unknown_option
+@json_option
 def add_constant_method(
-    file: FileArgument,
-    values: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="NAME=VALUE...",
-            help="VALUE is JSON (128, true, 0.5, [1, 2]), an array (@ids.npy), or else text.",
-            show_default=False,
-        ),
-    ],
-    output: OutputOption,
-    drop_unknown: DropUnknownOption = False,
-    json: JsonOption = False,
+    file: Path, values: tuple[str, ...], output: Path, drop_unknown: bool, json: bool
 ) -> None:
-    """Add methods that only return a constant, such as get_max_seq_len=128."""
+    """Add methods that return a constant.
+
+    VALUE is JSON (128, true, 0.5, [1, 2]), an array (@ids.npy), or else text; for example
+    get_max_seq_len=128.
+    """
     from pteron import edit
 
     constants = {name: _value(text) for name, text in map(_pair, values)}

@@ -4,24 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from pteron.cli.output import print_json
 from pteron.errors import UnsupportedError
 
 if TYPE_CHECKING:
     from pteron.files import PTDFile, PTEFile
-
-FileArgument = Annotated[Path, typer.Argument(help="A program (.pte).", show_default=False)]
-OutputOption = Annotated[
-    Path,
-    typer.Option("-o", "--output", help="The file to write; may be the input.", metavar="FILE"),
-]
-DropUnknownOption = Annotated[
-    bool, typer.Option("--drop-unknown", help="Lose fields of a newer schema, and say which.")
-]
 
 
 def open_program(path: Path) -> PTEFile:
@@ -62,9 +53,9 @@ def write(
     edited.save(output, drop_unknown=drop_unknown)
     after = output.stat().st_size
     if dropped:
-        typer.echo(f"dropped fields of a newer schema: {', '.join(dropped)}", err=True)
+        click.echo(f"dropped fields of a newer schema: {', '.join(dropped)}", err=True)
     if json:
         answer = {"output": str(output), "bytes": after, "input_bytes": before, "dropped": dropped}
         print_json(answer)
     else:
-        typer.echo(f"{output}: {after} bytes ({after - before:+})")
+        click.echo(f"{output}: {after} bytes ({after - before:+})")

@@ -2,48 +2,40 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-import typer
+import click
 
+from pteron.cli.options import PATH, any_file
 
-class Content(str, Enum):
-    """Choices of ``--only`` (typer takes lists of enum members, not of literals)."""
-
-    PROGRAM = "program"
-    CONSTANTS = "constants"
-    NAMED_DATA = "named-data"
-    PAYLOADS = "payloads"
+CONTENTS = ("program", "constants", "named-data", "payloads")
 
 
+@click.command()
+@any_file
+@click.option("-o", "--output", type=PATH, required=True, metavar="DIR", help="New directory.")
+@click.option("--only", type=click.Choice(CONTENTS), multiple=True, help="Just this; repeatable.")
+@click.option(
+    "--arrays",
+    type=click.Choice(["safetensors", "npy"]),
+    default="safetensors",
+    show_default=True,
+    help="How to write constants and named data.",
+)
 def extract(
-    file: Annotated[Path, typer.Argument(help="A .pte, .bpte or .ptd file.", show_default=False)],
-    output: Annotated[
-        Path,
-        typer.Option(
-            "-o", "--output", help="New directory to write to.", metavar="DIR", show_default=False
-        ),
-    ],
-    only: Annotated[
-        list[Content] | None, typer.Option(help="Extract just this; repeatable.")
-    ] = None,
-    arrays: Annotated[
-        Literal["safetensors", "npy"], typer.Option(help="How to write constants and named data.")
-    ] = "safetensors",
+    file: Path, output: Path, only: tuple[str, ...], arrays: Literal["safetensors", "npy"]
 ) -> None:
-    """Write payloads, constants, named data and the program's tables to a new directory.
+    """Write what is in a file to a new directory.
 
-    A Core ML payload becomes the .mlpackage it is, tensors become .safetensors or .npy, the tables
-    become JSON. The directory appears complete or not at all.
+    That is payloads, constants, named data and the program's tables. A Core ML payload becomes
+    the .mlpackage it is, tensors become .safetensors or .npy, the tables become JSON. The
+    directory appears complete or not at all.
     """
     import pteron
-    from pteron.files.extract import CONTENTS
     from pteron.files.extract import extract as extract_file
 
     with pteron.open(file) as opened:
-        contents = [content.value for content in only] if only else CONTENTS
-        extract_file(opened, output, contents, arrays)
+        extract_file(opened, output, only or CONTENTS, arrays)
         names = sorted(path.name for path in output.iterdir())
-    typer.echo(f"{output}: {', '.join(names) or 'nothing to extract'}")
+    click.echo(f"{output}: {', '.join(names) or 'nothing to extract'}")

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
-from pteron.cli.output import JsonOption, print_json
+from pteron.cli.options import all_option, any_file, json_option
+from pteron.cli.output import print_json
 
 
-def inspect(
-    file: Annotated[Path, typer.Argument(help="A .pte, .bpte or .ptd file.", show_default=False)],
-    everything: Annotated[bool, typer.Option("--all", help="Do not fold long lists.")] = False,
-    json: JsonOption = False,
-) -> None:
-    """Show methods, inputs and outputs, delegates, states, constants, segments and sizes."""
+@click.command()
+@any_file
+@all_option
+@json_option
+def inspect(file: Path, everything: bool, json: bool) -> None:
+    """Show what is in a file.
+
+    Methods with inputs and outputs, delegates, states, constants, segments and sizes.
+    """
     import pteron
     from pteron.files.summary import summarise
 

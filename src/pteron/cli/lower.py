@@ -7,38 +7,59 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+import click
 
-from pteron.cli.output import JsonOption
+from pteron.cli.options import PATH, json_option
 from pteron.errors import UsageError
 from pteron.lowering.options import CoreML
 
 
+@click.command()
+@click.argument("model", metavar="PATH.py:FUNCTION")
+@click.option("-o", "--output", type=PATH, required=True, metavar="FILE", help="The .pte to write.")
+@click.option(
+    "--backend",
+    type=click.Choice(["coreml", "none"]),
+    default="coreml",
+    show_default=True,
+    help="Who takes the operations; none: portable ones.",
+)
+@click.option("--target", default="iOS18", show_default=True, help="Oldest system to run on.")
+@click.option(
+    "--precision",
+    type=click.Choice(["float16", "float32"]),
+    default="float16",
+    show_default=True,
+    help="Arithmetic of the delegate.",
+)
+@click.option(
+    "--compute-units",
+    type=click.Choice(["all", "cpu_only", "cpu_and_gpu", "cpu_and_ne"]),
+    default="all",
+    show_default=True,
+    help="What Core ML may use.",
+)
+@click.option(
+    "--state/--no-state", default=True, help="Let delegates own mutable buffers, where they can."
+)
+@json_option
 def lower(
-    model: Annotated[
-        str,
-        typer.Argument(
-            metavar="PATH.py:FUNCTION",
-            help="A function that returns (model, inputs), or (model, inputs, options) with "
-            "keyword arguments of pteron.lower.",
-            show_default=False,
-        ),
-    ],
-    output: Annotated[Path, typer.Option("-o", "--output", help="The program to write (.pte).")],
-    backend: Annotated[str, typer.Option(help="'coreml', or 'none' for portable ops.")] = "coreml",
-    target: Annotated[str, typer.Option(help="Oldest system to run on.")] = "iOS18",
-    precision: Annotated[str, typer.Option(help="Arithmetic: float16 or float32.")] = "float16",
-    compute_units: Annotated[
-        str, typer.Option(help="all, cpu_only, cpu_and_gpu or cpu_and_ne.")
-    ] = "all",
-    state: Annotated[
-        bool, typer.Option(help="Let delegates own mutable buffers, where they can.")
-    ] = True,
-    json: JsonOption = False,
+    model: str,
+    output: Path,
+    backend: str,
+    target: str,
+    precision: str,
+    compute_units: str,
+    state: bool,
+    json: bool,
 ) -> None:
-    """Lower a PyTorch model and say who owns each of its buffers."""
+    """Lower a PyTorch model to a program.
+
+    FUNCTION returns (model, inputs), or (model, inputs, options) with keyword arguments of
+    pteron.lower. The report says who owns each of the model's buffers, and why.
+    """
     options: dict[str, Any] = {
         "backend": _backend(backend, target, precision, compute_units),
         "take_over_mutable_buffers": state,
@@ -51,7 +72,7 @@ def lower(
         file = lower_model(module, inputs, **{**options, **given}, progress=progress)
         progress.stage("save")
         file.save(output)
-    typer.echo(file.lowering_report.to_json() if json else str(file.lowering_report))
+    click.echo(file.lowering_report.to_json() if json else str(file.lowering_report))
 
 
 def _backend(name: str, target: str, precision: str, compute_units: str) -> CoreML | None:

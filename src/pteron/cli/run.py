@@ -3,51 +3,61 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from pteron.cli.output import JsonOption, print_json
+from pteron.cli.options import (
+    PATH,
+    any_file,
+    data_option,
+    engine_option,
+    json_option,
+    precision_option,
+)
+from pteron.cli.output import print_json
 
 if TYPE_CHECKING:
     from pteron.runtime import Method
 
 
+@click.command()
+@any_file
+@click.option(
+    "--inputs", type=PATH, metavar="FILE", help="Inputs (.npz, keys are input names; or .npy)."
+)
+@click.option("--outputs", type=PATH, metavar="FILE", help="Write the outputs here (.npz).")
+@click.option("--method", help="Method to call; 'forward' or the default one.")
+@click.option("--repeat", default=1, help="Call so many times; show the last outputs.")
+@click.option("--stream", is_flag=True, help="Call once per entry of the inputs' first axis.")
+@click.option("--load-state", type=PATH, metavar="FILE", help="Begin with this state.")
+@click.option("--save-state", type=PATH, metavar="FILE", help="Write the state that is left.")
+@data_option
+@engine_option
+@precision_option
+@click.option("--threads", type=int, help="Threads an execution may use.")
+@click.option("--no-cache", is_flag=True, help="Compile anew.")
+@json_option
 def run(
-    file: Annotated[Path, typer.Argument(help="A .pte, .bpte or .mlpackage.", show_default=False)],
-    inputs: Annotated[
-        Path | None,
-        typer.Option(help="Input arrays (.npz, keys are input names; or .npy).", metavar="FILE"),
-    ] = None,
-    outputs: Annotated[
-        Path | None, typer.Option(help="Write the outputs here (.npz).", metavar="FILE")
-    ] = None,
-    method: Annotated[
-        str | None, typer.Option(help="Method to call; 'forward' or the default one.")
-    ] = None,
-    data: Annotated[
-        list[Path] | None, typer.Option(help="A .ptd file the program needs; repeatable.")
-    ] = None,
-    engine: Annotated[str | None, typer.Option(help="openvino, coreml or executorch.")] = None,
-    precision: Annotated[str, typer.Option(help="model, f32 or fast.")] = "model",
-    threads: Annotated[int | None, typer.Option(help="Threads an execution may use.")] = None,
-    repeat: Annotated[int, typer.Option(help="Call so many times; the last outputs.")] = 1,
-    stream: Annotated[
-        bool,
-        typer.Option("--stream", help="Call once per entry of the inputs' first axis."),
-    ] = False,
-    load_state: Annotated[
-        Path | None, typer.Option(help="Start from this state (.safetensors).", metavar="FILE")
-    ] = None,
-    save_state: Annotated[
-        Path | None, typer.Option(help="Write the state that is left.", metavar="FILE")
-    ] = None,
-    no_cache: Annotated[bool, typer.Option("--no-cache", help="Compile anew.")] = False,
-    json: JsonOption = False,
+    file: Path,
+    inputs: Path | None,
+    outputs: Path | None,
+    method: str | None,
+    repeat: int,
+    stream: bool,
+    load_state: Path | None,
+    save_state: Path | None,
+    data: tuple[Path, ...],
+    engine: str | None,
+    precision: str,
+    threads: int | None,
+    no_cache: bool,
+    json: bool,
 ) -> None:
-    """Call a method and show or save its outputs; state is kept from call to call.
+    """Call a method and show or save its outputs.
 
-    Compiled models are kept in the cache, so that the next run starts at once.
+    State is kept from call to call. Compiled models are kept in the cache, so that the next run
+    starts at once.
     """
     import pteron
     from pteron.runtime.npz import read_inputs, write_outputs
@@ -85,4 +95,4 @@ def _show(method: Method, outputs: dict[str, Any]) -> None:
 
     for parameter, value in zip(method.outputs, outputs.values(), strict=True):
         shown = np.array2string(np.asarray(value), threshold=16, precision=6, separator=", ")
-        typer.echo(f"{parameter} = {shown}")
+        click.echo(f"{parameter} = {shown}")

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from pteron.cli.output import JsonOption, print_json
+from pteron.cli.options import any_file, json_option
+from pteron.cli.output import print_json
 
 if TYPE_CHECKING:
     from pteron.payloads import Part
 
 
-def size(
-    file: Annotated[Path, typer.Argument(help="A .pte, .bpte or .ptd file.", show_default=False)],
-    depth: Annotated[
-        int | None, typer.Option(min=0, help="Levels to show below the file; all if not given.")
-    ] = None,
-    everything: Annotated[
-        bool, typer.Option("--all", help="Show every part, not only the largest of each.")
-    ] = False,
-    json: JsonOption = False,
-) -> None:
-    """Show what makes a file big, down to single weights inside payloads.
+@click.command()
+@any_file
+@click.option("--depth", type=click.IntRange(min=0), help="Levels to show below the file.")
+@click.option("--all", "everything", is_flag=True, help="Every part, not the largest of each.")
+@json_option
+def size(file: Path, depth: int | None, everything: bool, json: bool) -> None:
+    """Show what makes a file big.
 
-    The sizes below a part add up to its own exactly; padding and headers are parts, too.
+    It goes down to single weights inside payloads. The sizes below a part add up to its own
+    exactly; padding and headers are parts, too.
     """
     import pteron
     from pteron.files.size import size_tree

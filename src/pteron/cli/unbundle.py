@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
-from pteron.cli.output import JsonOption, print_json
+from pteron.cli.options import PATH, any_file, json_option
+from pteron.cli.output import print_json
 from pteron.errors import UnsupportedError
 
 
-def unbundle(
-    file: Annotated[Path, typer.Argument(help="A bundle (.bpte).", show_default=False)],
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="The program to write (.pte).", metavar="FILE")
-    ],
-    cases: Annotated[
-        Path | None, typer.Option(help="Write the test cases here (.npz).", metavar="FILE")
-    ] = None,
-    json: JsonOption = False,
-) -> None:
-    """Take the program out of a bundle, byte for byte, and its test cases.
+@click.command()
+@any_file
+@click.option("-o", "--output", type=PATH, required=True, metavar="FILE", help="The .pte to write.")
+@click.option("--cases", type=PATH, metavar="FILE", help="Write the test cases here (.npz).")
+@json_option
+def unbundle(file: Path, output: Path, cases: Path | None, json: bool) -> None:
+    """Take the program out of a bundle, byte for byte.
 
-    The cases are written with the keys that 'pteron bundle' reads.
+    With --cases, the test cases too. They are written with the keys that 'pteron bundle' reads.
     """
     import pteron
     from pteron import edit
@@ -39,4 +35,4 @@ def unbundle(
     if json:
         print_json({"output": str(output), "cases": counts})
     else:
-        typer.echo(f"{output}: {output.stat().st_size} bytes")
+        click.echo(f"{output}: {output.stat().st_size} bytes")

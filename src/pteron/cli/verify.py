@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from pteron.cli.output import JsonOption, print_json
+from pteron.cli.options import any_file, data_option, engine_option, json_option, precision_option
+from pteron.cli.output import print_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,23 +18,30 @@ if TYPE_CHECKING:
 _FAILED = 1
 
 
+@click.command()
+@any_file
+@click.option(
+    "--tolerance",
+    multiple=True,
+    metavar="DTYPE=RTOL,ATOL",
+    help="For outputs of that dtype, e.g. float16=1e-2,1e-3; repeatable.",
+)
+@data_option
+@engine_option
+@precision_option
+@json_option
 def verify(
-    file: Annotated[Path, typer.Argument(help="A bundled program (.bpte).", show_default=False)],
-    tolerance: Annotated[
-        list[str] | None,
-        typer.Option(help="DTYPE=RTOL,ATOL, e.g. float16=1e-2,1e-3; repeatable.", metavar="T"),
-    ] = None,
-    data: Annotated[
-        list[Path] | None, typer.Option(help="A .ptd file the program needs; repeatable.")
-    ] = None,
-    engine: Annotated[str | None, typer.Option(help="openvino, coreml or executorch.")] = None,
-    precision: Annotated[str, typer.Option(help="model, f32 or fast.")] = "model",
-    json: JsonOption = False,
+    file: Path,
+    tolerance: tuple[str, ...],
+    data: tuple[Path, ...],
+    engine: str | None,
+    precision: str,
+    json: bool,
 ) -> None:
-    """Run every bundled case and compare the outputs: exit 0 if all are near enough, else 1.
+    """Run bundled test cases and compare the outputs.
 
-    Each case starts from the state's first values. Tolerances go by the output's dtype; integers
-    and booleans must be equal.
+    Exit 0 if all are near enough, else 1. Each case starts from the state's first values.
+    Tolerances go by the output's dtype; integers and booleans must be equal.
     """
     import pteron
     from pteron.errors import UsageError
@@ -52,7 +60,7 @@ def verify(
     else:
         _show(results)
     if not all(result.passed for result in results):
-        raise typer.Exit(_FAILED)
+        raise SystemExit(_FAILED)
 
 
 def _parse(text: str) -> tuple[str, Tolerance]:

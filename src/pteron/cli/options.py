@@ -1,0 +1,43 @@
+"""Arguments and options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+PATH = click.Path(path_type=Path)
+
+any_file = click.argument("file", type=PATH)
+json_option = click.option("--json", is_flag=True, help="Print the answer as JSON.")
+all_option = click.option("--all", "everything", is_flag=True, help="Do not fold long lists.")
+data_option = click.option(
+    "--data",
+    type=PATH,
+    multiple=True,
+    metavar="FILE",
+    help="A .ptd file the program needs; repeatable.",
+)
+engine_option = click.option(
+    "--engine",
+    type=click.Choice(["openvino", "coreml", "executorch"]),
+    help="What runs it; by default what fits this machine.",
+)
+precision_option = click.option(
+    "--precision",
+    type=click.Choice(["model", "f32", "fast"]),
+    default="model",
+    show_default=True,
+    help="Never below a value's own dtype, all in fp32, or bf16 where it pays.",
+)
+output_option = click.option(
+    "-o",
+    "--output",
+    type=PATH,
+    required=True,
+    metavar="FILE",
+    help="The file to write; may be the input.",
+)
+drop_unknown_option = click.option(
+    "--drop-unknown", is_flag=True, help="Lose fields of a newer schema, and say which."
+)
