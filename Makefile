@@ -41,5 +41,8 @@ proto:
 	$(PROTO_VENV)/bin/pip install --quiet grpcio-tools==1.73.1
 	$(PROTO_VENV)/bin/python -m grpc_tools.protoc -I src --python_out=src --pyi_out=src $(PROTO_DIR)/*.proto
 
+check-wheel: $(STAMP)
+	.ci/check-wheel
+
 clean:
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

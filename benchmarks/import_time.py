@@ -36,9 +36,7 @@ def main() -> None:
     empty = statistics.median(times["nothing"])
     for name, values in times.items():
         median = statistics.median(values)
-        print(
-            f"{name:20} {1000 * median:7.0f} ms, over nothing {1000 * (median - empty):7.0f} ms"
-        )
+        print(f"{name:20} {1000 * median:7.0f} ms, over nothing {1000 * (median - empty):7.0f} ms")
 
 
 if __name__ == "__main__":
