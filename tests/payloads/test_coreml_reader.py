@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from pathlib import Path
 
 import pytest
 from coremltools.proto import Model_pb2
 
+from pteron.errors import FormatError
 from pteron.payloads import find_reader, open_payload
 from pteron.payloads.coreml.memfs import flatten
 from pteron.payloads.coreml.package import directory_source
+from pteron.payloads.sources import FilesSource
 
 READER = find_reader("CoreMLBackend")
 
@@ -51,6 +54,41 @@ def test_a_compiled_models_weights_have_no_names_but_types(corpus: Path):
     weights = weights_of(part)
     assert weights
     assert all(name.startswith("blob at ") for name in weights)
+
+
+def test_summary_of_compiled_models(corpus: Path):
+    for directory in sorted(corpus.glob("coreml/*.mlmodelc")):
+        source = directory_source(directory)
+        theirs = json.loads((directory / "metadata.json").read_text())[0]
+        summary = READER.summary(source)
+        (function,) = summary.functions
+        assert summary.format == "compiled Core ML model, specification 7"
+        assert function.operations == theirs["mlProgramOperationTypeHistogram"]
+        for ours, schema in ((function.inputs, "inputSchema"), (function.outputs, "outputSchema")):
+            assert [(v.name, str(list(v.shape))) for v in ours] == [
+                (item["name"], item["shape"]) for item in theirs[schema]
+            ]
+            assert {v.dtype for v in ours} <= {"float16", "float32"}
+
+
+@pytest.mark.parametrize(
+    ("description", "message"),
+    [
+        (b"", "not valid JSON"),
+        (b"[]", "describes no model"),
+        (b"{}", "describes no model"),
+        (b"[1]", "expected an object"),
+        (b'[{"inputSchema": 1}]', "inputSchema: expected a list"),
+        (b'[{"inputSchema": [{"name": "x", "shape": "{}"}]}]', "a shape that is no list"),
+        (b'[{"inputSchema": [{"name": "x", "shape": "[-1]"}]}]', "from 0 up"),
+        (b'[{"inputSchema": [{"shape": "[1]"}]}]', "expected a string"),
+        (b'[{"mlProgramOperationTypeHistogram": {"a": "b"}}]', "from 0 up"),
+    ],
+)
+def test_damaged_descriptions_of_compiled_models(description: bytes, message: str):
+    files = {"model.mlmodelc/metadata.json": memoryview(description)}
+    with pytest.raises(FormatError, match=message):
+        READER.summary(FilesSource("CoreMLBackend", files))
 
 
 def test_summary_counts_what_coremltools_sees(corpus: Path):
@@ -111,8 +149,6 @@ def test_functions_share_weights_by_name(multifunction_program):
 
 @pytest.mark.parametrize("cut", [0.2, 0.5, 0.9])
 def test_a_damaged_weight_file_is_a_format_error(coreml_program, cut: float):
-    from pteron.errors import FormatError
-
     source = open_payload("CoreMLBackend", coreml_program.payloads["forward"])
     files = {
         path: bytes(data)[: int(len(data) * cut)] if path.endswith("weight.bin") else data

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
@@ -50,16 +49,16 @@ def test_a_registered_reader_is_used_and_gets_views():
     assert source.function == "run"
 
 
-def test_a_plug_in_is_found_by_its_entry_point(monkeypatch: pytest.MonkeyPatch):
-    point = EntryPoint("TestBackend", "plug_in:READER", "pteron.payloads")
-    monkeypatch.setattr(EntryPoint, "load", lambda self: PLUG_IN)
-    monkeypatch.setattr(
-        registry,
-        "entry_points",
-        lambda group, name=None: [point] if name in (None, point.name) else [],
-    )
-    assert find_reader("TestBackend") is PLUG_IN
-    assert "TestBackend" in known_backends()
+def test_a_plug_in_is_found_by_its_entry_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A distribution as an installer leaves it."""
+    (tmp_path / "plug_in.py").write_text("class READER:\n    backend_id = 'PluggedBackend'\n")
+    info = tmp_path / "plug_in-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: plug-in\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[pteron.payloads]\nPluggedBackend = plug_in:READER\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert find_reader("PluggedBackend").backend_id == "PluggedBackend"
+    assert "PluggedBackend" in known_backends()
 
 
 def test_named_blobs_are_taken_by_their_data():

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
 from typing import Any
 
 from pteron.errors import UnsupportedError
@@ -34,6 +33,8 @@ def find_reader(backend_id: str) -> PayloadReader | None:
 
 def known_backends() -> list[str]:
     """Ids of the backends whose payloads can be read here, sorted."""
+    from importlib.metadata import entry_points
+
     plugged = (point.name for point in entry_points(group=ENTRY_POINT_GROUP))
     return sorted({*_BUILT_IN, *_registered, *plugged})
 
@@ -90,6 +91,8 @@ def _load(backend_id: str) -> PayloadReader | None:
     if backend_id in _BUILT_IN:
         module, name = _BUILT_IN[backend_id]
         return getattr(import_module(module), name)  # type: ignore[no-any-return]
+    from importlib.metadata import entry_points  # slow to import, and seldom needed
+
     for point in entry_points(group=ENTRY_POINT_GROUP, name=backend_id):
         return point.load()  # type: ignore[no-any-return]
     return None

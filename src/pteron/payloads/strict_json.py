@@ -13,15 +13,20 @@ LIMIT = 1 << 20
 
 def parse_object(text: bytes, where: str) -> dict[str, Any]:
     """The JSON object in UTF-8 ``text``. Raises FormatError for anything else."""
-    if len(text) > LIMIT:
-        raise FormatError(f"{len(text)} bytes of JSON, more than {LIMIT}", where=where)
-    try:
-        value = json.loads(text.decode("utf-8"), object_pairs_hook=_unique)
-    except (ValueError, RecursionError) as error:  # UnicodeDecodeError is a ValueError
-        raise FormatError(f"not valid JSON: {error}", where=where) from error
+    value = parse(text, where)
     if not isinstance(value, dict):
         raise FormatError("not a JSON object", where=where)
     return value
+
+
+def parse(text: bytes, where: str) -> Any:
+    """The JSON value in UTF-8 ``text``. Raises FormatError, naming ``where``, if it is none."""
+    if len(text) > LIMIT:
+        raise FormatError(f"{len(text)} bytes of JSON, more than {LIMIT}", where=where)
+    try:
+        return json.loads(text.decode("utf-8"), object_pairs_hook=_unique)
+    except (ValueError, RecursionError) as error:  # UnicodeDecodeError is a ValueError
+        raise FormatError(f"not valid JSON: {error}", where=where) from error
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

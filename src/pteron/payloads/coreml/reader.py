@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 from pteron.errors import FormatError, UnsupportedError
 from pteron.payloads.base import PayloadSource
+from pteron.payloads.coreml.compiled import summarise_compiled
 from pteron.payloads.coreml.memfs import FileImage, read_image
-from pteron.payloads.coreml.package import BACKEND_ID, CoreMLPackage
+from pteron.payloads.coreml.metadata import FILE_NAME
+from pteron.payloads.coreml.package import BACKEND_ID, COMPILED, CoreMLPackage
 from pteron.payloads.coreml.program import BlobUse, blob_uses, summarise
 from pteron.payloads.coreml.reference import ModelReference, read_reference
 from pteron.payloads.coreml.weights import HEADER_SIZE, WeightFile
@@ -54,6 +56,9 @@ class CoreMLReader:
 
     def summary(self, source: PayloadSource) -> PayloadSummary:
         package = CoreMLPackage(source)
+        if package.is_compiled:
+            where = f"{COMPILED}/{FILE_NAME}"
+            return summarise_compiled(source.read(where), where)
         functions = [summarise(name, package.program.functions[name]) for name in _order(package)]
         return PayloadSummary(
             format=f"Core ML program, specification {package.model.specificationVersion}",
