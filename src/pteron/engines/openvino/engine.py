@@ -14,7 +14,7 @@ from pteron.engines.openvino._import import ov
 from pteron.engines.openvino.build import build
 from pteron.engines.openvino.compiled import OpenVINOCompiledModel
 from pteron.engines.openvino.function import CompiledFunction
-from pteron.engines.openvino.precision import compile_properties
+from pteron.engines.openvino.precision import check, compile_properties, weight_bytes
 from pteron.errors import EngineError
 from pteron.payloads.base import PayloadSource
 from pteron.payloads.coreml.package import BACKEND_ID, CoreMLPackage
@@ -49,9 +49,10 @@ def _core() -> Any:
 
 
 def _compile(source: PayloadSource, options: EngineOptions) -> Iterator[CompiledFunction]:
-    package = CoreMLPackage(source)
+    check(options)
+    package, size = CoreMLPackage(source), weight_bytes(source)
     for name in function_names(package):
-        properties = compile_properties(options, package.program.functions[name])
+        properties = compile_properties(options, package.program.functions[name], size)
         built = build(package, name)
         try:
             model = _core().compile_model(built.model, "CPU", properties)
