@@ -50,6 +50,21 @@ def move_payloads(program: Program, moved: Moved) -> None:
         delegate.processed.index = _lookup(moved, delegate.processed.index, "payloads")
 
 
+def require_blobs(parts: Parts) -> None:
+    """Raise FormatError unless every tensor and delegate refers to a blob that is there."""
+    groups = {mutable_segment_index(t) for t in stored_tensors(parts.program) if not is_constant(t)}
+    if groups and max(groups) >= len(parts.mutable_data):
+        raise FormatError(f"the program refers to mutable data segment {max(groups)}")
+    move_constants(parts.program, _identity(parts.constants))
+    for group, blobs in enumerate(parts.mutable_data):
+        move_mutable_data(parts.program, group, _identity(blobs))
+    move_payloads(parts.program, _identity(parts.delegate_payloads))
+
+
+def _identity(blobs: Sequence[Buffer]) -> Moved:
+    return {index: index for index in range(len(blobs))}
+
+
 def drop_unused_blobs(parts: Parts) -> None:
     """Leave out constants, first values and payloads that no method refers to.
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from pteron.edit.blob_indices import drop_unused_blobs
+from pteron.edit.blob_indices import drop_unused_blobs, require_blobs
 from pteron.edit.find_tensors import tensor_name
 from pteron.edit.named_data_uses import external_tensors
 from pteron.edit.plans import is_constant_method
@@ -43,6 +44,7 @@ def externalise(
     Raises UsageError where there is nothing to move, or a name is given to two different things.
     """
     parts = file.parts()
+    require_blobs(parts)
     namer = _Namer(parts.program, dict(names or {}), set(parts.named_data))
     moved: dict[str, NamedBlob] = dict(parts.named_data) if named_data else {}
     places: dict[int, int] = {}
@@ -99,6 +101,7 @@ class _Namer:
         self._given = given
         self._taken = taken | {name for name, _ in external_tensors(program.execution_plan)}
         self._names: dict[tuple[object, ...], str] = {}
+        self._number: Counter[str] = Counter()
 
     def name(self, tensor: Tensor, layout: TensorLayout) -> str:
         index = tensor.data_buffer_idx
@@ -112,8 +115,9 @@ class _Namer:
         """``wanted``, or with a number behind where that is another constant's or layout's."""
         if given and wanted in self._taken:
             raise UsageError(f"the name {wanted!r} is in use already")
-        name, number = wanted, 1
+        name = wanted
         while name in self._taken:
-            name, number = f"{wanted}_{number}", number + 1
+            self._number[wanted] += 1
+            name = f"{wanted}_{self._number[wanted]}"
         self._taken.add(name)
         return name

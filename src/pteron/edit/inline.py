@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pteron.edit.named_data_uses import external_tensors, without_unused
 from pteron.errors import UsageError
 from pteron.files import NamedBlob, Parts, PTDFile, PTEFile, byte_size
-from pteron.files.tensors import is_constant, mutable_segment_index
+from pteron.files.equal import same_bytes
+from pteron.files.tensors import is_constant
 from pteron.schema.program import Tensor, TensorDataLocation
 
 
@@ -39,7 +40,7 @@ def _collected(own: Mapping[str, NamedBlob], data: tuple[PTDFile, ...]) -> dict[
     for file in data:
         for key, blob in file.named_data.items():
             known = blobs.setdefault(key, blob)
-            if memoryview(known.data) != memoryview(blob.data):
+            if not same_bytes(known.data, blob.data):
                 raise UsageError(f"data for {key!r} is given twice, and differs")
     return blobs
 
@@ -58,16 +59,15 @@ def _take_in(
     parts: Parts, external: list[tuple[str, Tensor]], blobs: Mapping[str, NamedBlob]
 ) -> None:
     constants = list(parts.constants)
-    groups = [list(group) for group in parts.mutable_data]
+    groups = [list(group) or [b""] for group in parts.mutable_data] or [[b""]]
     for name, tensor in external:
         info = tensor.extra_tensor_info
         assert info is not None
         info.location = TensorDataLocation.SEGMENT
         held = constants
         if not is_constant(tensor):
-            while len(groups) <= mutable_segment_index(tensor):
-                groups.append([b""])
-            held = groups[mutable_segment_index(tensor)]
+            info.mutable_data_segments_idx = 0  # the only one that ExecuTorch's runtime reads
+            held = groups[0]
         tensor.data_buffer_idx = len(held)
         held.append(blobs[name].data)
     parts.constants, parts.mutable_data = constants, groups

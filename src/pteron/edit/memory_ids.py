@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from pteron.errors import FormatError
 from pteron.schema.program import ExecutionPlan, Tensor
 
 FIRST_SHARED = 2
@@ -21,11 +22,20 @@ def planned_tensors(plan: ExecutionPlan) -> Iterator[Tensor]:
 
 
 def shared_ids(plans: Iterable[ExecutionPlan]) -> set[int]:
-    """Memory ids from 2 on that any of the methods uses."""
+    """Memory ids from 2 on that any of the methods uses.
+
+    Raises FormatError for a tensor in a memory that its method does not have.
+    """
     used: set[int] = set()
     for plan in plans:
         used.update(i for i, size in enumerate(plan.non_const_buffer_sizes) if size)
-        used.update(memory_id(tensor) for tensor in planned_tensors(plan))
+        ids = {memory_id(tensor) for tensor in planned_tensors(plan)}
+        if ids and max(ids) >= len(plan.non_const_buffer_sizes):
+            raise FormatError(
+                f"a tensor lies in memory {max(ids)}, which does not exist",
+                where=f"method {plan.name!r}",
+            )
+        used |= ids
     return {memory for memory in used if memory >= FIRST_SHARED}
 
 

@@ -16,7 +16,7 @@ from pteron.edit.named_data_uses import external_tensors
 from pteron.edit.same_memory import require_same_memory
 from pteron.errors import UsageError
 from pteron.files import Parts, PTEFile
-from pteron.files.equal import first_equals
+from pteron.files.equal import first_equals, same_bytes
 from pteron.flatbuf import Buffer, differ
 from pteron.schema.program import ExecutionPlan
 
@@ -102,15 +102,19 @@ def _join_payloads(into: Parts, other: Parts) -> None:
 def _joined(
     one: Sequence[Buffer], other: Sequence[Buffer], *, reserved: int
 ) -> tuple[list[Buffer], Moved, Moved]:
-    """All blobs, and where those of ``one`` and of ``other`` are, equal ones at one place."""
-    head: list[Buffer] = [b""] * reserved
+    """The distinct blobs of both, and where those of ``one`` and of ``other`` are among them.
+
+    The first ``reserved`` entries are no blobs, and stay in front.
+    """
     blobs = [*one[reserved:], *other[reserved:]]
-    places = [reserved + index for index in first_equals(blobs)]
+    first = first_equals(blobs)
+    place = {index: reserved + n for n, index in enumerate(dict.fromkeys(first))}
+    places = [place[index] for index in first]
     split = max(len(one) - reserved, 0)
-    keep = dict(enumerate(range(reserved)))
+    keep = {index: index for index in range(reserved)}
     ours = keep | dict(enumerate(places[:split], reserved))
     theirs = keep | dict(enumerate(places[split:], reserved))
-    return [*head, *blobs], ours, theirs
+    return [*[b""] * reserved, *(blobs[index] for index in place)], ours, theirs
 
 
 # Names
@@ -133,7 +137,7 @@ def _join_named_data(into: Parts, other: Parts) -> list[str]:
     clashes = []
     for key, blob in other.named_data.items():
         known = joined.setdefault(key, blob)
-        if memoryview(known.data) != memoryview(blob.data):
+        if not same_bytes(known.data, blob.data):
             clashes.append(f"both have named data {key!r}, and it differs")
         joined[key] = replace(known, alignment=max(known.alignment, blob.alignment))
     into.named_data = joined

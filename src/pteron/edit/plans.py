@@ -10,7 +10,7 @@ from pteron.schema.program import ExecutionPlan, Program
 
 def require_methods(program: Program, names: Iterable[str]) -> None:
     """Raise :class:`UsageError` for the first name that no method has."""
-    known = [plan.name for plan in program.execution_plan]
+    known = {plan.name: plan for plan in program.execution_plan}
     for name in names:
         if name not in known:
             raise UsageError(f"there is no method {name!r}; there are: {', '.join(known)}")

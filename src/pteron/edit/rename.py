@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 from pteron.edit.plans import require_methods
@@ -58,8 +59,8 @@ def _with_companions(file: PTEFile, names: Mapping[str, str]) -> dict[str, str]:
 
 
 def _refuse_duplicates(names: list[str]) -> None:
-    for name in names:
+    for name, count in Counter(names).items():
         if not name:
             raise UsageError("a method needs a name")
-        if names.count(name) > 1:
+        if count > 1:
             raise UsageError(f"two methods would be called {name!r}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pteron.edit.blob_indices import drop_unused_blobs
+from pteron.edit.blob_indices import drop_unused_blobs, require_blobs
 from pteron.edit.find_tensors import Target, find_tensors
 from pteron.edit.tensor_bytes import Array, tensor_bytes
 from pteron.files import Parts, PTEFile
@@ -27,6 +27,7 @@ def replace_constant(file: PTEFile, target: Target, values: Array) -> PTEFile:
         UnsupportedError: the tensor's scalar type has no NumPy dtype.
     """
     parts = file.parts()
+    require_blobs(parts)
     for tensor in find_tensors(parts.program, target):
         _give(parts, tensor, tensor_bytes(tensor, values, f"the tensor {target!r}"))
     drop_unused_blobs(parts)

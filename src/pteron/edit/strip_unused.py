@@ -54,8 +54,9 @@ def _drop_operators(plan: ExecutionPlan) -> None:
             f"a kernel call names operator {used[-1]} of {len(plan.operators)}",
             where=f"method {plan.name!r}",
         )
+    moved = {old: new for new, old in enumerate(used)}
     for call in calls:
-        call.op_index = used.index(call.op_index)
+        call.op_index = moved[call.op_index]
     plan.operators = [plan.operators[index] for index in used]
 
 
