@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pteron.lowering.region import mutations
 from pteron.lowering.rewrites import rewrites
@@ -16,17 +16,25 @@ if TYPE_CHECKING:
 Keep = Callable[["OpOverload"], bool]
 
 
-def functional(program: ExportedProgram, keep: Keep) -> ExportedProgram:
-    """Writes become values and mutation outputs; operators become core ATen ones.
-
-    ``keep`` says which operators are taken as they are, and so are not decomposed.
-    """
+def decompositions() -> Any:
+    """Operator -> its decomposition, of torch's core table and of ours."""
     import torch
     from torch._decomp import get_decompositions
 
     table = torch.export.default_decompositions()
     training_norm = torch.ops.aten._native_batch_norm_legit_functional.default
     table.update({**get_decompositions([training_norm]), **rewrites()})
+    return table
+
+
+def functional(program: ExportedProgram, keep: Keep) -> ExportedProgram:
+    """Writes become values and mutation outputs; operators become core ATen ones.
+
+    ``keep`` says which operators are taken as they are, and so are not decomposed.
+    """
+    import torch
+
+    table = decompositions()
     for op in [op for op in table if keep(op)]:
         table.pop(op)
     with torch.no_grad():

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pteron.errors import LoweringError
 from pteron.lowering import partition, state
 from pteron.lowering.choices import Choices
 from pteron.lowering.coreml import convert, payload, support
+from pteron.lowering.emit.kernels import has_portable_kernel
 from pteron.lowering.outer import Delegate, Outer, outline
 from pteron.lowering.region import Region, carve
 from pteron.lowering.report import DelegateSummary
@@ -20,25 +21,41 @@ if TYPE_CHECKING:
     from torch.fx import Node
 
 
+class KeptInVainError(Exception):
+    """Operators that were not decomposed for a delegate's sake, and that it then did not take."""
+
+    def __init__(self, ops: set[Any]) -> None:
+        self.ops = ops
+        super().__init__(", ".join(map(str, ops)))
+
+
 class MethodLowering:
     """One method on its way.
 
-    ``shared`` names the buffers that the program must own because of other methods, with reasons.
+    ``shared`` names the buffers that the program must own because of other methods, with reasons;
+    ``decomposable`` the operators that could still be decomposed.
     """
 
     def __init__(
-        self, name: str, program: ExportedProgram, shared: Mapping[str, str], choices: Choices
+        self,
+        name: str,
+        program: ExportedProgram,
+        shared: Mapping[str, str],
+        decomposable: Collection[Any],
+        choices: Choices,
     ) -> None:
         self.name = name
         self.program = program
         self.shared = shared
         self.choices = choices
+        self.decomposable = decomposable
         self.refused: set[str] = set()
 
     def lower(self) -> LoweredMethod:
         """Divide, convert, and divide again without what turned out not to convert."""
         while True:
             plan, regions = self._plan()
+            self._decompose_what_is_left(regions)
             try:
                 made = [self._delegate(plan, *entry) for entry in enumerate(regions)]
             except convert.RefusedError as error:
@@ -83,12 +100,23 @@ class MethodLowering:
         data = payload.payload(converted)
         return region, Delegate(payload.BACKEND_ID, data, specs, converted.places)
 
+    def _decompose_what_is_left(self, regions: Sequence[set[Node]]) -> None:
+        """Raise for operators that were kept for delegates, and that no runtime has itself."""
+        inside = set().union(*regions)
+        calls = [node for node in self.program.graph.nodes if node.op == "call_function"]
+        left = {node.target for node in calls if node not in inside}
+        whole = {op for op in left if op in self.decomposable and not has_portable_kernel(op)}
+        if whole:
+            raise KeptInVainError(whole)
+
     def _without(self, error: convert.RefusedError) -> None:
         """Leave the operation that coremltools failed at to the program, if that is allowed."""
         nodes = {node.name: node for node in self.program.graph.nodes}
         node = nodes.get(error.node)
         if node is None:
             raise error
+        if node.target in self.decomposable:
+            raise KeptInVainError({node.target})
         if self.choices.whole_graph:
             raise LoweringError(
                 f"coremltools cannot convert {describe(node)}: {error.reason}; lower without "

@@ -12,7 +12,7 @@ from pteron.lowering.coreml import support
 from pteron.lowering.emit.builder import ProgramData
 from pteron.lowering.emit.kernels import has_portable_kernel
 from pteron.lowering.emit.method import emit, state_arena
-from pteron.lowering.method import LoweredMethod, MethodLowering
+from pteron.lowering.method import KeptInVainError, LoweredMethod, MethodLowering
 from pteron.lowering.options import CoreML
 from pteron.lowering.progress import NoProgress, Progress
 from pteron.lowering.quiet import quiet
@@ -71,20 +71,40 @@ def lower(
     choices = Choices(
         backend, take_over_mutable_buffers, on_inexact, exclude, whole_graph, progress
     )
-    keep = has_portable_kernel if backend is None else support.keeps
     if not isinstance(model, Mapping):
         model = {"forward": (model, example_inputs, example_kwargs, dynamic_shapes)}
     with quiet():
-        programs: dict[str, ExportedProgram] = {}
+        exported: dict[str, ExportedProgram] = {}
         for name, source in model.items():
             progress.stage(f"export {name}")
-            exported = capture.export(*capture.source(name, source))
-            progress.stage(f"decompose {name}")
-            programs[name] = decompose.functional(exported, keep)
-        shared = {name: _shared(methods) for name, methods in unify(programs).items()}
-        lowered = [MethodLowering(n, p, shared, choices).lower() for n, p in programs.items()]
+            exported[name] = capture.export(*capture.source(name, source))
+        lowered = _lowered(exported, choices)
         progress.stage("emit")
         return _file(lowered)
+
+
+def _lowered(exported: Mapping[str, ExportedProgram], choices: Choices) -> list[LoweredMethod]:
+    """Every method, decomposed no further than the backend turns out to need."""
+    kept = has_portable_kernel if choices.backend is None else support.keeps
+    in_vain: set[Any] = set()
+
+    def keep(op: Any) -> bool:
+        return op not in in_vain and kept(op)
+
+    while True:
+        programs: dict[str, ExportedProgram] = {}
+        for name, program in exported.items():
+            choices.progress.stage(f"decompose {name}")
+            programs[name] = decompose.functional(program, keep)
+        shared = {name: _shared(methods) for name, methods in unify(programs).items()}
+        decomposable = set(decompose.decompositions()) - in_vain
+        try:
+            return [
+                MethodLowering(name, program, shared, decomposable, choices).lower()
+                for name, program in programs.items()
+            ]
+        except KeptInVainError as error:
+            in_vain |= error.ops
 
 
 def _shared(methods: Sequence[str]) -> str:

@@ -23,6 +23,7 @@ def unify(programs: Mapping[str, ExportedProgram]) -> dict[str, list[str]]:
     names: dict[Identity, str] = {}
     users: dict[str, list[str]] = {}
     for method, program in programs.items():
+        program._state_dict, program._constants = dict(program.state_dict), dict(program.constants)
         _rename(program, names)
         for name in _used(program):
             users.setdefault(name, []).append(method)
