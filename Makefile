@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-all fuzz lint check-wheel proto clean
+.PHONY: demo test test-all conformance fuzz lint check-wheel proto clean
 
 $(STAMP): requirements/dev.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -21,6 +21,15 @@ test: $(STAMP)
 
 test-all: $(STAMP)
 	$(BIN)/python -m pytest -n 2
+
+# coremltools' own tests of its MIL ops, predicting here; hours long. CASES=3 runs that many cases
+# of every test, TESTS picks one of its modules.
+CASES ?= 0
+TESTS ?= coremltools.converters.mil.mil.ops.tests
+
+conformance: $(STAMP)
+	RUN_BACKWARD_COMPATIBILITY=1 $(BIN)/python -m pytest -c /dev/null --rootdir build -p no:cacheprovider \
+		-p tests.conformance.coremltools_on_pteron --pyargs $(TESTS) --cases $(CASES) -q --tb=line
 
 fuzz: $(STAMP)
 	$(BIN)/python -m tests.fuzz
