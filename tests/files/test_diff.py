@@ -23,7 +23,7 @@ from pteron.payloads import open_payload
 from pteron.payloads.coreml.memfs import flatten
 from pteron.payloads.coreml.weights import WeightFile
 from pteron.schema.flat_tensor import TensorLayout
-from pteron.schema.program import ScalarType
+from pteron.schema.program import Double, ScalarType
 from tests.files.made import Made
 from tests.files.programs import add_constant_program, add_program
 
@@ -90,6 +90,18 @@ def test_a_constant_of_a_type_that_numpy_lacks():
     assert change.distance is None
 
 
+def test_a_dim_order_and_the_kind_of_an_input():
+    before, after = (add_constant_program([b"", floats(1, 2, 3, 4)]) for _ in range(2))
+    values = after.program.execution_plan[0].values
+    values[1].val.dim_order = [1, 0]
+    changes = {change.where: change for change in diff(before, after)}
+    change = changes["constants", "constant 1"]
+    assert change.after == "float32[2, 2] in dim order [1, 0]"
+    assert change.distance.max_abs == 1.0
+    values[0].val = Double(1.5)
+    assert ("methods", "forward", "inputs", "0", "kind") in {c.where for c in diff(before, after)}
+
+
 def test_methods_signatures_and_scalars():
     file = add_program()
     renamed = diff(file, rename(file, {"forward": "backward"}))
@@ -128,7 +140,9 @@ def test_the_same_content_in_other_bytes_is_layout(corpus: Path):
         after = PTEFile(**vars(before.parts()))
         size, layout = diff(before, after)
     assert size.where == ("size",)
-    assert layout == Change(("layout",), "changed", "the same content", "in other bytes")
+    assert layout == Change(
+        ("layout",), "changed", "the same in all that is compared", "other bytes"
+    )
 
 
 def test_inside_a_core_ml_package(made):
@@ -250,7 +264,7 @@ def test_lines_group_fold_and_shorten():
     assert found[-5:-2] == [
         Line("", "method: forward"),
         Line("~", "inputs / 0 / shape: [1, 2] → [1, 3]"),
-        Line("~", f"steps / from 3: 0 steps:  → 1 steps: {'x' * 60}…"),
+        Line("~", f"steps / from 3: [] → 1 steps: {'x' * 60}…"),
     ]
     assert found[-2:] == [Line("", "methods"), Line("+", "prefill")]
     everything = list(lines(changes, fold=None))

@@ -26,8 +26,8 @@ def diff(before: AnyFile, after: AnyFile) -> list[Change]:
 
     Methods, signatures, steps, operators, memory plan, delegates, what is inside payloads, states,
     named data, segments; constants, initial values and weights by name, with their distance. Files
-    whose content is the same but whose bytes are not (another order, other padding) differ in one
-    thing, ``layout``. Raises FormatError where a file is damaged.
+    that are alike in all of that but not in their bytes (another order of tables, other padding)
+    differ in one thing, ``layout``. Raises FormatError where a file is damaged.
     """
     one, other = saved_view(before), saved_view(after)
     if same_bytes(one, other):
@@ -35,7 +35,9 @@ def diff(before: AnyFile, after: AnyFile) -> list[Change]:
     changes = list(_changes(before, after))
     sizes = Change(("size",), "changed", len(one), len(other))
     if not changes:
-        changes = [Change(("layout",), "changed", "the same content", "in other bytes")]
+        changes = [
+            Change(("layout",), "changed", "the same in all that is compared", "other bytes")
+        ]
     return [sizes, *changes] if len(one) != len(other) else changes
 
 

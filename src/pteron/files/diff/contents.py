@@ -66,7 +66,13 @@ def _tensor(layout: Any, data: memoryview, where: str) -> NamedTensor:
     if layout is None:
         return NamedTensor("", (len(data),), data, partial(raw_array, data))
     read = partial(tensor_array, layout, data, where)
-    return NamedTensor(scalar_type_name(layout.scalar_type), tuple(layout.sizes), data, read)
+    return NamedTensor(
+        scalar_type_name(layout.scalar_type),
+        tuple(layout.sizes),
+        data,
+        read,
+        tuple(layout.dim_order),
+    )
 
 
 def _case_value(value: Value) -> NamedTensor:

@@ -3,28 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from pteron.files.as_json import blob_as_json
 from pteron.files.diff.payload_files import payload_files
 from pteron.files.program_file import PTEFile
 from pteron.files.summary import summarise
 
-Key = Callable[[int, Mapping[str, Any]], str]
+Item = Mapping[str, Any]
 
-_KEYS: dict[str, Key] = {
-    "methods": lambda _, item: str(item["name"]),
-    "inputs": lambda position, _: str(position),
-    "outputs": lambda position, _: str(position),
-    "delegates": lambda _, item: f"{item['method']}[{item['index']}]",
-    "functions": lambda _, item: str(item["name"]),
-    "states": lambda _, item: str(item["name"]),
-    "segments": lambda _, item: str(item["use"]),
+
+class Key(NamedTuple):
+    """What tells the items of a list apart, and the fields that need no comparison after that."""
+
+    of: Callable[[int, Item], str]
+    fields: frozenset[str] = frozenset()
+
+
+_BY_NAME = Key(lambda _, item: str(item["name"]), frozenset({"name"}))
+_BY_POSITION = Key(lambda position, _: str(position))
+_KEYS = {
+    "methods": _BY_NAME,
+    "inputs": _BY_POSITION,
+    "outputs": _BY_POSITION,
+    "delegates": Key(
+        lambda _, item: f"{item['method']}[{item['index']}]", frozenset({"method", "index"})
+    ),
+    "functions": _BY_NAME,
+    "states": _BY_NAME,
+    "segments": Key(lambda _, item: str(item["use"]), frozenset({"use", "index"})),
 }
-"""Field -> what tells the items of its list apart."""
 
-_TOLD_ELSEWHERE = {"kind", "path", "name", "index", "method", "use"}
-_COMPARED_ELSEWHERE = {"bytes", "constants", "mutable_data", "named_data"}
+_COMPARED_ELSEWHERE = {"kind", "path", "bytes", "constants", "mutable_data", "named_data"}
 
 
 def program_facts(file: PTEFile) -> dict[str, Any]:
@@ -42,28 +52,24 @@ def program_facts(file: PTEFile) -> dict[str, Any]:
     return facts
 
 
-def _keyed(summary: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name: _keyed_value(name, value)
-        for name, value in summary.items()
-        if name not in _TOLD_ELSEWHERE
-    }
+def _keyed(summary: Item) -> dict[str, Any]:
+    return {name: _keyed_value(name, value) for name, value in summary.items()}
 
 
 def _keyed_value(name: str, value: Any) -> Any:
     if isinstance(value, Mapping):
-        return _keyed(value) if name != "operations" else dict(value)
+        return _keyed(value)
     if name in _KEYS and isinstance(value, list):
         return _by_key(value, _KEYS[name])
     return value
 
 
-def _by_key(items: Sequence[Mapping[str, Any]], key: Key) -> dict[str, Any]:
+def _by_key(items: Sequence[Item], key: Key) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for position, item in enumerate(items):
-        wanted = key(position, item)
+        wanted = key.of(position, item)
         unique = wanted if wanted not in found else f"{wanted} ({position})"
-        found[unique] = _keyed(item)
+        found[unique] = _keyed({k: v for k, v in item.items() if k not in key.fields})
     return found
 
 

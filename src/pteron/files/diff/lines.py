@@ -74,4 +74,4 @@ def _short(value: Any) -> str:
 
 
 def _is_steps(value: list[Any]) -> bool:
-    return all(isinstance(item, str) for item in value)
+    return bool(value) and all(isinstance(item, str) for item in value)

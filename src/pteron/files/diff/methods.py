@@ -53,24 +53,29 @@ def _step(step: Any, names: list[str]) -> str:
 
 
 def _value_facts(method: Method) -> dict[str, Any]:
-    """Arguments of the steps, scalars and lists, and where tensors are in planned memory."""
+    """Arguments of the steps, values, and where tensors are in planned memory."""
     plan = method.plan
     steps = [step.instr_args for chain in plan.chains for step in chain.instructions]
-    facts: dict[str, Any] = {
+    values = [entry.val for entry in plan.values]
+    return {
         "arguments": {f"step {i}": as_json(s) for i, s in enumerate(steps) if s is not None},
-        "scalars": {},
-        "memory_plan": {},
+        "values": {f"value {i}": _value(value) for i, value in enumerate(values)},
+        "memory_plan": {
+            f"value {i}": as_json(value.allocation_info)
+            for i, value in enumerate(values)
+            if isinstance(value, Tensor) and value.allocation_info is not None
+        },
     }
-    for index, value in enumerate(entry.val for entry in plan.values):
-        name = f"value {index}"
-        if not isinstance(value, Tensor):
-            facts["scalars"][name] = None if value is None else _scalar(value)
-        elif value.allocation_info is not None:
-            facts["memory_plan"][name] = as_json(value.allocation_info)
-    return facts
 
 
-def _scalar(value: Any) -> Any:
-    """A number or text by itself, lists and the like as their table."""
+def _value(value: Any) -> Any:
+    """A number or text by itself; of a tensor all but where its data is."""
+    if value is None:
+        return None
     fields = as_json(value)
+    if isinstance(value, Tensor):
+        return {name: fields[name] for name in fields if name not in _PLACES}
     return next(iter(fields.values())) if len(fields) == 1 else fields
+
+
+_PLACES = ("allocation_info", "data_buffer_idx")

@@ -26,17 +26,21 @@ class NamedTensor:
         shape: its shape.
         data: its bytes as stored.
         read: makes the array.
+        order: its dimensions from outermost to innermost as stored, or empty if in this order.
     """
 
     dtype: str
     shape: tuple[int, ...]
     data: memoryview
     read: Callable[[], NDArray[np.generic]]
+    order: tuple[int, ...] = ()
 
     @property
     def type(self) -> str:
-        """``float16[48, 32]``."""
-        return f"{self.dtype or 'bytes'}{list(self.shape)}"
+        """``float16[48, 32]``, with its dim order where that is not the usual one."""
+        usual = not self.order or self.order == tuple(range(len(self.order)))
+        order = "" if usual else f" in dim order {list(self.order)}"
+        return f"{self.dtype or 'bytes'}{list(self.shape)}{order}"
 
 
 Tensors = Mapping[str, NamedTensor]

@@ -17,7 +17,7 @@ from pteron.payloads.coreml.program import BlobUse, blob_uses, summarise
 from pteron.payloads.coreml.reference import ModelReference, read_reference
 from pteron.payloads.coreml.weights import HEADER_SIZE, WeightFile
 from pteron.payloads.parts import Part, fill
-from pteron.payloads.reader import Constant, PayloadSummary
+from pteron.payloads.reader import Constant, PayloadReader, PayloadSummary
 from pteron.payloads.sources import FilesSource
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class CoreMLReader:
         return list(found.values())
 
 
-READER = CoreMLReader()
+READER: PayloadReader = CoreMLReader()
 
 
 def _resolve(reference: ModelReference, named_data: Mapping[str, memoryview]) -> memoryview:

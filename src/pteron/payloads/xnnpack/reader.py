@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from pteron.payloads.base import PayloadSource
 from pteron.payloads.parts import Part, fill
-from pteron.payloads.reader import Constant, PayloadSummary
+from pteron.payloads.reader import Constant, PayloadReader, PayloadSummary
 from pteron.payloads.sources import FilesSource
 from pteron.payloads.xnnpack.elements import read_elements
 from pteron.payloads.xnnpack.graph import Use, summarise, uses
@@ -76,7 +76,7 @@ class XnnpackReader:
         ]
 
 
-READER = XnnpackReader()
+READER: PayloadReader = XnnpackReader()
 
 
 def _graph(source: PayloadSource) -> tuple[Layout, XNNGraph]:
