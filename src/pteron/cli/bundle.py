@@ -37,14 +37,15 @@ def bundle(
     data: tuple[Path, ...],
     json: bool,
 ) -> None:
-    """Bundle a program with test cases.
+    """Bundle a program, byte for byte, with test cases.
 
-    The cases are checked against the methods of the program.
+    The arrays of the .npz have these keys. CASE counts from 0; NAME is a name or a position:
 
-    Keys of the .npz are METHOD/CASE/input/NAME and METHOD/CASE/output/NAME, such as
-    forward/0/input/x; CASE counts from 0, NAME is a name or a position. For a single case,
-    input/NAME, output/NAME or just NAME (an input) do. Outputs may be left out.
-    The program goes into the bundle byte for byte.
+    METHOD/CASE/input/NAME, such as forward/0/input/x
+
+    METHOD/CASE/output/NAME, which may be left out
+
+    For a single case, input/NAME, output/NAME, or just NAME for an input will do.
     """
     from pteron import edit
     from pteron.edit.arrays import read_arrays
