@@ -49,7 +49,7 @@ def gather_along_axis(
     return opset.gather_elements(x, safe_index(as_index(indices), _length(x, where)), where)
 
 
-@mil_op(tested="TensorFlow's definition")
+@mil_op(tested="NumPy")
 def gather_nd(
     x: Tensor, indices: Ints, batch_dims: Int = 0, validate_indices: Flag = False
 ) -> Output:

@@ -13,7 +13,7 @@ from pteron.engines.openvino.registry import mil_op
 from pteron.engines.openvino.values import Output
 
 
-@mil_op()
+@mil_op(tested="NumPy")
 def slice_by_index(
     x: Tensor,
     begin: Ints,
@@ -37,7 +37,7 @@ def slice_by_index(
     )
 
 
-@mil_op()
+@mil_op(tested="NumPy")
 def slice_by_size(x: Tensor, begin: Ints, size: Ints) -> Output:
     begin, size = as_index(begin), as_index(size)
     begin = _from_front(x, begin)
@@ -46,7 +46,7 @@ def slice_by_size(x: Tensor, begin: Ints, size: Ints) -> Output:
     return opset.slice(x, begin, end, ints([1] * rank(x)), ints(range(rank(x))))
 
 
-@mil_op(since=18)
+@mil_op(since=18, tested="NumPy")
 def slice_update(
     x: TensorT,
     update: TensorT,
@@ -111,7 +111,7 @@ def _scatter_flat(x: Output, update: Output, places: dict[int, Output]) -> Outpu
     return opset.reshape(written, shape_of(x), False)
 
 
-@mil_op()
+@mil_op(tested="NumPy")
 def sliding_windows(x: Tensor, axis: Int, size: Int, stride: Int = 1) -> Output:
     where = axis_of(x, axis)
     stop = opset.subtract(_length(x, where), i32(size - 1))

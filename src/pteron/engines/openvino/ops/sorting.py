@@ -10,17 +10,17 @@ from pteron.engines.openvino.types import element_type
 from pteron.engines.openvino.values import Output
 
 
-@mil_op()
+@mil_op(tested="NumPy")
 def argsort(x: Numbers, axis: Int = -1, ascending: Flag = False) -> Output:
     return _sorted(x, -1, axis, ascending)[1]
 
 
-@mil_op()
+@mil_op(tested="NumPy")
 def topk(x: Numbers, k: Int = 1, axis: Int = -1, ascending: Flag = False) -> list[Output]:
     return _sorted(x, k, axis, ascending)
 
 
-@mil_op("topk", since=16)
+@mil_op("topk", since=16, tested="NumPy")
 def topk_16(
     x: Numbers,
     k: Int = 1,
@@ -33,7 +33,7 @@ def topk_16(
     return found if return_indices else found[:1]
 
 
-@mil_op("topk", since=17)
+@mil_op("topk", since=17, tested="NumPy")
 def topk_17(
     x: Numbers,
     k: Int = 1,

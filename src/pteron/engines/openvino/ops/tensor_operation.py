@@ -41,7 +41,7 @@ _ZERO = np.float32(0)
 _PAD_MODES = {"constant": "constant", "reflect": "reflect", "replicate": "edge"}
 
 
-@mil_op()
+@mil_op(tested="NumPy")
 def concat(values: Tensors, axis: Int, interleave: Flag = False) -> Output:
     values = [opset.unsqueeze(v, ints([0])).output(0) if not rank(v) else v for v in values]
     where = axis_of(values[0], axis)
@@ -51,13 +51,13 @@ def concat(values: Tensors, axis: Int, interleave: Flag = False) -> Output:
     return _merge_axes(stacked.output(0), where, rank(values[0]))
 
 
-@mil_op()
+@mil_op(tested="NumPy")
 def stack(values: Tensors, axis: Int) -> Output:
     where = axis_of(values[0], axis, extra=1)
     return opset.concat([opset.unsqueeze(v, ints([where])) for v in values], where)
 
 
-@mil_op()
+@mil_op(tested="NumPy")
 def split(
     x: Tensor, axis: Int, num_splits: Int | None = None, split_sizes: IntList | None = None
 ) -> list[Output]:
@@ -69,38 +69,38 @@ def split(
     return opset.split(x, i64(where), num_splits).outputs()  # type: ignore[no-any-return]
 
 
-@mil_op()
+@mil_op(tested="NumPy")
 def select(cond: Bools, a: TensorT, b: TensorT) -> Output:
     return opset.select(cond, a, b)
 
 
-@mil_op()
+@mil_op(tested="NumPy")
 def shape(x: Tensor) -> Output:
     return shape_of(x)
 
 
-@mil_op()
+@mil_op(tested="NumPy")
 def fill(shape: Ints, value: Raw = None) -> Output:
     return opset.broadcast(_fill_value(value), as_index(shape))
 
 
-@mil_op(since=16)
+@mil_op(since=16, tested="NumPy")
 def fill_like(ref_tensor: Tensor, value: Raw = None) -> Output:
     return opset.broadcast(_fill_value(value), shape_of(ref_tensor))
 
 
-@mil_op()
+@mil_op(tested="NumPy")
 def range_1d(end: NumbersT, start: NumbersT, step: NumbersT) -> Output:
     bounds = [opset.squeeze(bound) for bound in (start, end, step)]
     return opset.range(*bounds, end.get_element_type())
 
 
-@mil_op()
+@mil_op(tested="NumPy")
 def tile(x: Tensor, reps: Ints) -> Output:
     return opset.tile(x, as_index(reps))
 
 
-@mil_op()
+@mil_op(tested="NumPy")
 def flatten2d(x: Tensor, axis: Int = 1) -> Output:
     count = rank(x)
     where = axis + count if axis < 0 else axis
@@ -110,7 +110,7 @@ def flatten2d(x: Tensor, axis: Int = 1) -> Output:
     return opset.reshape(x, opset.concat([head, i32([-1])], 0), False)
 
 
-@mil_op()
+@mil_op(tested="NumPy")
 def pad(x: Tensor, pad: Ints, mode: Text = "constant", constant_val: Number = 0.0) -> Output:
     if mode not in _PAD_MODES:
         raise OpProblem(f"there is no padding mode '{mode}'")
@@ -118,7 +118,7 @@ def pad(x: Tensor, pad: Ints, mode: Text = "constant", constant_val: Number = 0.
     return opset.pad(x, before, after, _PAD_MODES[mode], like(x, constant_val))
 
 
-@mil_op()
+@mil_op(tested="NumPy")
 def band_part(x: Tensor, lower: Int = -1, upper: Int = -1) -> Output:
     count = rank(x)
     sizes = shape_of(x)
@@ -135,12 +135,12 @@ def band_part(x: Tensor, lower: Int = -1, upper: Int = -1) -> Output:
     return opset.select(keep, x, opset.constant(0, x.get_element_type()))
 
 
-@mil_op()
+@mil_op(tested="NumPy")
 def cumsum(x: Numbers, axis: Int = 0, exclusive: Flag = False, reverse: Flag = False) -> Output:
     return opset.cumsum(x, i64(axis_of(x, axis)), exclusive, reverse)
 
 
-@mil_op()
+@mil_op(tested="NumPy")
 def one_hot(
     indices: Ints,
     one_hot_vector_size: Ints,
@@ -154,7 +154,7 @@ def one_hot(
     return opset.one_hot(as_index(indices), size, on, off, axis_of(indices, axis, extra=1))
 
 
-@mil_op()
+@mil_op(tested="NumPy")
 def non_zero(x: Tensor) -> Output:
     if dtype_of(x) == "bool":
         x = opset.convert(x, "u8").output(0)
