@@ -273,10 +273,10 @@ def test_hits_save_the_seconds_of_the_compile(cache: DirectoryCache) -> None:
     assert 0.1 <= cache.statistics().compile_seconds_saved < 5
 
 
-@pytest.mark.parametrize("content", ["", "{}", "[1]", '{"hits": "many"}'])
+@pytest.mark.parametrize("content", ["", "too short", "longer than any record of them" * 9])
 def test_damaged_statistics_begin_anew(cache: DirectoryCache, put: Put, content: str) -> None:
     put(cache, "entry")
-    (cache.path / "statistics.json").write_text(content)
+    (cache.path / "statistics").write_text(content)
     cache.find("entry").close()
     assert cache.statistics().hits == 1
 

@@ -8,6 +8,8 @@ from pathlib import Path
 READ = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 """Open to read without following a symbolic link, or waiting for a pipe's other end."""
 
+_CHUNK = 1 << 14
+
 
 def read_file(path: str | os.PathLike[str], limit: int) -> bytes:
     """A small file's content. Symbolic links are not followed, nor more than ``limit`` bytes read.
@@ -24,7 +26,10 @@ def read_file(path: str | os.PathLike[str], limit: int) -> bytes:
 
 def read_open(fd: int, limit: int) -> bytes:
     """The content of an open small file, as :func:`read_file`."""
-    data = os.read(fd, limit + 1)
+    data = os.read(fd, _CHUNK)
+    if len(data) == _CHUNK:  # one call is enough for most
+        while len(data) <= limit and (more := os.read(fd, _CHUNK)):
+            data += more
     if len(data) > limit:
         raise ValueError(f"larger than {limit} bytes")
     return data

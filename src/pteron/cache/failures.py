@@ -26,8 +26,13 @@ def io_errors(action: str) -> Iterator[None]:
     except PteronError:
         raise
     except OSError as error:
-        code = CacheErrorCode.DISK_FULL if error.errno in FULL else CacheErrorCode.IO_ERROR
-        raise CacheError(code, f"cannot {action}: {error}") from error
+        raise translated(error, action) from error
+
+
+def translated(error: OSError, action: str) -> CacheError:
+    """What happened in trying an action, as a CacheError."""
+    code = CacheErrorCode.DISK_FULL if error.errno in FULL else CacheErrorCode.IO_ERROR
+    return CacheError(code, f"cannot {action}: {error}")
 
 
 @contextmanager

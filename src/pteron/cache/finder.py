@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
+from pathlib import Path
 
 from pteron.cache import publish, reader
 from pteron.cache.entry import Entry
-from pteron.cache.failures import io_errors
+from pteron.cache.failures import io_errors, translated
 from pteron.cache.opened import OpenedDirectory
 from pteron.cache.reader import BrokenEntryError, Found
 from pteron.cache.statistics import Statistics
@@ -53,13 +54,15 @@ class Finder:
         def condemn(reason: str) -> bool:
             return self._recover(found.manifest.identifier, found.generation, reason)
 
-        path = self._opened.to_read().generation(found.generation) / "model"
+        path = Path(f"{self._opened.path}/models/{found.generation}/model")
         return Entry(path, found.manifest, hit=hit, release=found.close, condemn=condemn)
 
     def _look_up(self, identifier: str, *, use: bool) -> Found | None:
         layout = self._opened.to_read()
-        with io_errors(f"look up {identifier} in {self._opened.path}"):
+        try:
             return reader.lookup(layout, identifier, use=use)
+        except OSError as error:
+            raise translated(error, f"look up {identifier} in {self._opened.path}") from error
 
     def _check(self, entry: Entry) -> str | None:
         problem = entry.damage()

@@ -11,7 +11,7 @@
     temp/GENERATION.orphan a generation to delete once nobody holds it
     compiling/IDENTIFIER   locked while a process compiles that entry
     usage.json             bytes held by entries, so that a store need not count them
-    statistics.json        hits, misses and so on, over all processes
+    statistics             hits, misses and so on, over all processes
 
 An entry is replaced by renaming a new ``entries/IDENTIFIER`` over the old one, which every
 filesystem does in one step. A reader that found the old generation keeps reading it: it stays
@@ -45,7 +45,7 @@ class Layout:
         self.temp = root / "temp"
         self.compiling = root / "compiling"
         self.usage = root / "usage.json"
-        self.statistics = root / "statistics.json"
+        self.statistics = root / "statistics"
 
     @property
     def directories(self) -> tuple[Path, ...]:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from pteron.cache.tree import file_sizes
 
@@ -16,8 +17,7 @@ _CHUNK = 1 << 20
 _FAR_FUTURE = 1e11
 
 
-@dataclass(frozen=True)
-class FileRecord:
+class FileRecord(NamedTuple):
     """Size in bytes and XXH3-128 digest (hex) of one file."""
 
     size: int

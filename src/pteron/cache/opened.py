@@ -28,9 +28,10 @@ class OpenedDirectory:
 
     def to_read(self) -> Layout:
         """The layout. Raises INITIALIZATION_FAILED if the directory cannot be used."""
-        with self._preparing:
-            if not self._prepared:
-                self._prepare()
+        if not self._prepared:
+            with self._preparing:
+                if not self._prepared:
+                    self._prepare()
         return self._layout
 
     def to_write(self) -> Layout:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -77,7 +76,7 @@ def stats(directory: Path | None, json: bool) -> None:
         "entries": len(found),
         "bytes": sum(entry.manifest.size for entry in found if entry.manifest),
         "max_bytes": opened.limits.max_bytes,
-        **asdict(opened.statistics()),
+        **opened.statistics()._asdict(),
     }
     if json:
         print_json(answer)
