@@ -248,6 +248,7 @@ def test_keys() -> None:
     ("keys", "message"),
     [
         ([], "there are no test cases"),
+        (["m/" + "9" * 5000 + "/input/a"], "is neither"),
         (["m/x/input/a"], "the key 'm/x/input/a' is neither METHOD/CASE/input/NAME"),
         (["m/0/inputs/a"], "is neither"),
         (["m/0"], "is neither"),

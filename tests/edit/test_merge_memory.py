@@ -17,6 +17,7 @@ from pteron.edit import drop, merge, rename
 from pteron.edit.memory_ids import planned_tensors, shared_ids
 from pteron.errors import UsageError
 from pteron.files import PTEFile
+from pteron.schema.program import AllocationDetails, Tensor
 from tests.edit.proof import canonical, content, program, proven
 
 X = torch.arange(4.0)
@@ -159,6 +160,18 @@ def test_activations_on_a_state_do_not_share(store_and_sum: PTEFile) -> None:
         tensor.allocation_info.memory_offset_low += 4
     with pytest.raises(UsageError, match=r"has something else where kept .* lies"):
         merge(store_and_sum, PTEFile(**vars(parts)), share_memory=True)
+
+
+def test_a_result_at_the_place_of_a_state_does_not_share() -> None:
+    """An activation that happens to be as large as the state, in the same memory."""
+    parts = exported({"other": nn.ReLU()}).parts()
+    (plan,) = parts.program.execution_plan
+    plan.non_const_buffer_sizes = [0, *plan.non_const_buffer_sizes[1:], 64]
+    result = plan.values[plan.outputs[0]].val
+    assert isinstance(result, Tensor) and result.allocation_info is not None
+    result.allocation_info = AllocationDetails(memory_id=2)
+    with pytest.raises(UsageError, match="method 'other' has something else where kept"):
+        merge(exported({"store": Store()}), PTEFile(**vars(parts)), share_memory=True)
 
 
 def test_a_method_kept_once_does_not_lose_its_state(store_and_sum: PTEFile) -> None:

@@ -120,12 +120,24 @@ def test_bfloat16_and_byte_order() -> None:
     assert bytes(edited.constants[1]) == ONES.tobytes()
 
 
+def test_one_8_bit_float_is_not_another() -> None:
+    parts = sum_of_constants().parts()
+    for value in parts.program.execution_plan[0].values[:2]:
+        assert isinstance(value.val, Tensor)
+        value.val.scalar_type = ScalarType.FLOAT8E5M2
+    parts.constants = [b"", bytes(4)]
+    values = np.ones((2, 2), ml_dtypes.float8_e4m3fn)
+    with pytest.raises(UsageError, match="the array is float8_e4m3fn"):
+        replace_constant(PTEFile(**vars(parts)), 1, values)
+
+
 @pytest.mark.parametrize(
     ("target", "array", "message"),
     [
         (1, ONES.astype(np.float64), r"is float32\[2, 2\]; the array is float64\[2, 2\]"),
         (1, ONES[0], r"is float32\[2, 2\]; the array is float32\[2\]"),
         (1, ONES.view("V4"), "the array is void32"),
+        (1, ONES.view(ml_dtypes.bfloat16), r"the array is bfloat16\[2, 4\]"),
         (2, ONES, "no tensor uses constant 2"),
         ("c", ONES, "is called 'c'; the names are: a, b"),
         (("forward", 3), ONES, "value 3 of method 'forward' is no tensor with data"),

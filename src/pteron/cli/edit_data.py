@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from pteron.errors import FileAccessError, UsageError
 if TYPE_CHECKING:
     from pteron.edit.find_tensors import Target
 
+_INDEX = re.compile("[0-9]{1,9}")
 ARRAYS = (".npy", ".npz", ".safetensors")
 key_option = click.option("--key", help="Which array of the file; by default the one of that name.")
 
@@ -169,13 +171,13 @@ def inline(
 def _target(text: str) -> Target:
     """A constant's index, (method, value) or a name."""
     method, colon, value = text.rpartition(":")
-    if colon and value.isdecimal():
+    if colon and _INDEX.fullmatch(value):
         return method, int(value)
-    return int(text) if text.isdecimal() else text
+    return int(text) if _INDEX.fullmatch(text) else text
 
 
 def _number(text: str) -> int:
-    if not text.isdecimal():
+    if not _INDEX.fullmatch(text):
         raise UsageError(f"{text!r} is no index: 0 or later is")
     return int(text)
 

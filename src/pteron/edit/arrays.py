@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from pteron.edit.tensor_bytes import Array
 from pteron.errors import FileAccessError, FormatError, UnsupportedError, UsageError
 from pteron.files.saving import write_atomically
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 _DAMAGED: tuple[type[Exception], ...] = (
     ValueError,

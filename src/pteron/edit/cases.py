@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -9,6 +10,7 @@ from pteron.edit.tensor_bytes import Array
 from pteron.errors import UsageError
 
 ROLES = ("input", "output")
+_CASE = re.compile("[0-9]{1,9}")
 
 
 @dataclass
@@ -34,7 +36,7 @@ def cases_from_arrays(arrays: Mapping[str, Array], method: str) -> dict[str, lis
     and NAME is a name or a position. For one case of ``method``, ``input/NAME``,
     ``output/NAME`` and plain ``NAME`` (an input) do.
 
-    Raises UsageError for a key of another form, mixed forms, or cases that are not counted.
+    Raises UsageError for a key of another form, one thing given twice, or cases not counted from 0.
     """
     if not arrays:
         raise UsageError("there are no test cases")
@@ -55,7 +57,7 @@ def _parse(key: str, method: str) -> tuple[str, int, str, str]:
         return method, 0, "input", key
     if levels[0] in ROLES:
         return method, 0, levels[0], "/".join(levels[1:])
-    if len(levels) >= 4 and levels[2] in ROLES and levels[1].isdecimal():
+    if len(levels) >= 4 and levels[2] in ROLES and _CASE.fullmatch(levels[1]):
         return levels[0], int(levels[1]), levels[2], "/".join(levels[3:])
     raise UsageError(
         f"the key {key!r} is neither METHOD/CASE/input/NAME, METHOD/CASE/output/NAME,"
@@ -83,8 +85,7 @@ def in_order(given: Mapping[str, Array], names: Sequence[str], where: str) -> li
 
 
 def _position(name: str, names: Sequence[str], where: str) -> int:
-    if name in names:
-        return list(names).index(name)
-    if name.isdecimal() and int(name) < len(names):
-        return int(name)
+    for known in (list(names), [str(position) for position in range(len(names))]):
+        if name in known:
+            return known.index(name)
     raise UsageError(f"{where}: no {name!r}; there are: {', '.join(names) or 'none'}")

@@ -6,6 +6,7 @@ memory for all of them: there, state lives on from one method's call to another'
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 
 from pteron.errors import FormatError
@@ -53,12 +54,16 @@ def move_memory(plan: ExecutionPlan, moved: Mapping[int, int]) -> None:
         place.memory_id = moved.get(place.memory_id, place.memory_id)
     for device in plan.non_const_buffer_device or []:
         device.buffer_idx = moved.get(device.buffer_idx, device.buffer_idx)
-    sizes = {moved.get(i, i): size for i, size in enumerate(plan.non_const_buffer_sizes)}
+    sizes: dict[int, int] = {}
+    for memory, size in enumerate(plan.non_const_buffer_sizes):
+        target = moved.get(memory, memory)
+        sizes[target] = max(size, sizes.get(target, 0))
     plan.non_const_buffer_sizes = [sizes.get(i, 0) for i in range(max(sizes, default=-1) + 1)]
 
 
 def close_gaps(plans: Iterable[ExecutionPlan], freed: set[int]) -> None:
     """Give up memory ids that no method uses any more: those after them move down."""
+    gone = sorted(freed)
     for plan in plans:
-        ids = {*range(len(plan.non_const_buffer_sizes)), *map(memory_id, planned_tensors(plan))}
-        move_memory(plan, {i: i - sum(gone < i for gone in freed) for i in sorted(ids - freed)})
+        ids = set(range(len(plan.non_const_buffer_sizes))) - freed
+        move_memory(plan, {memory: memory - bisect_left(gone, memory) for memory in ids})

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pteron.edit.memory_ids import FIRST_SHARED, planned_tensors
+from pteron.edit.memory_ids import FIRST_SHARED
 from pteron.errors import UsageError
 from pteron.files import Parts, byte_size
 from pteron.files.mutable_buffers import state_values
 from pteron.files.tensors import is_external
-from pteron.schema.program import ExecutionPlan, ScalarType, Tensor
+from pteron.schema.program import ExecutionPlan, KernelCall, ScalarType, Tensor
 
 
 @dataclass(frozen=True)
@@ -31,16 +31,19 @@ class _State:
         return f"{self.name or 'a state'} (memory {self.memory_id}, bytes {self.start}-{self.end})"
 
     def overlaps(self, tensor: Tensor) -> bool:
+        """Whether a planned tensor has bytes in common with it."""
         place = tensor.allocation_info
         if place is None or place.memory_id != self.memory_id:
             return False
         start = place.memory_offset
         return start < self.end and self.start < start + byte_size(tensor)
 
-    def is_at(self, tensor: Tensor) -> bool:
+    def is_same(self, tensor: Tensor) -> bool:
+        """Whether a planned tensor that overlaps it has its very place and layout."""
         place = tensor.allocation_info
         return place is not None and (
-            (place.memory_offset, place.memory_offset + byte_size(tensor)) == (self.start, self.end)
+            (place.memory_offset, tensor.scalar_type, tuple(tensor.sizes), tuple(tensor.dim_order))
+            == (self.start, self.scalar_type, self.sizes, self.dim_order)
         )
 
 
@@ -78,13 +81,24 @@ def _require_equal(known: _State, state: _State) -> None:
 
 def _require_room(states: list[_State], parts: Parts) -> None:
     for plan in parts.program.execution_plan:
-        for tensor in planned_tensors(plan):
+        results = _results(plan)
+        for index, value in enumerate(plan.values):
             for state in states:
-                if state.overlaps(tensor) and not state.is_at(tensor):
+                tensor = value.val
+                if not isinstance(tensor, Tensor) or not state.overlaps(tensor):
+                    continue
+                if index in results or not state.is_same(tensor):
                     raise UsageError(
                         f"memory cannot be shared: method {plan.name!r} has something else where"
                         f" {state} lies"
                     )
+
+
+def _results(plan: ExecutionPlan) -> set[int]:
+    """Values that a kernel computes: none of them is a state that is only read or updated."""
+    states = {index for index, _ in state_values(plan)}
+    steps = [step.instr_args for chain in plan.chains for step in chain.instructions]
+    return {step.args[-1] for step in steps if isinstance(step, KernelCall) and step.args} - states
 
 
 def _states(parts: Parts) -> Iterator[_State]:

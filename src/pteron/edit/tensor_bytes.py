@@ -48,6 +48,6 @@ def in_native_order(array: Array, wanted: np.dtype[Any]) -> Array:
 
     NumPy saves dtypes that are not its own, such as bfloat16, as bytes of their size.
     """
-    if array.dtype.kind == "V" and array.dtype.names is None and wanted.kind == "V":
+    if array.dtype.type is np.void and array.dtype.names is None and wanted.kind == "V":
         return array.view(wanted) if array.dtype.itemsize == wanted.itemsize else array
     return array.astype(array.dtype.newbyteorder("="), copy=False)
