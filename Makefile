@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-all conformance fuzz lint check-wheel proto clean
+.PHONY: demo test test-all conformance fuzz soak lint check-wheel proto clean
 
 $(STAMP): requirements/dev.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -33,6 +33,9 @@ conformance: $(STAMP)
 
 fuzz: $(STAMP)
 	$(BIN)/python -m tests.fuzz
+
+soak: $(STAMP)
+	$(BIN)/python -m tests.cache.crash --kills 5000
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -273,7 +273,7 @@ def test_hits_save_the_seconds_of_the_compile(cache: DirectoryCache) -> None:
     assert 0.1 <= cache.statistics().compile_seconds_saved < 5
 
 
-@pytest.mark.parametrize("content", ["", "too short", "longer than any record of them" * 9])
+@pytest.mark.parametrize("content", ["", "too short", "longer" * 99, "\0" * 55 + "x"])
 def test_damaged_statistics_begin_anew(cache: DirectoryCache, put: Put, content: str) -> None:
     put(cache, "entry")
     (cache.path / "statistics").write_text(content)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import operator
 import os
 import struct
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from pteron.cache import locks
@@ -52,11 +53,22 @@ def add(layout: Layout, change: Statistics) -> None:
     fd = os.open(layout.statistics, _FLAGS, 0o600)
     try:
         locks.flock(fd, wait=True)
-        total = map(operator.add, _unpack(os.pread(fd, _FORMAT.size + 1, 0)), change)
-        os.pwrite(fd, _FORMAT.pack(*total), 0)
+        stored = os.pread(fd, _FORMAT.size + 1, 0)
+        if len(stored) != _FORMAT.size:
+            os.ftruncate(fd, 0)
+        os.pwrite(fd, _pack(map(operator.add, _unpack(stored), change)), 0)
     finally:
         os.close(fd)
 
 
+def _pack(values: Iterable[float]) -> bytes:
+    try:
+        return _FORMAT.pack(*values)
+    except struct.error:  # what was stored was no count
+        return _FORMAT.pack(*Statistics())
+
+
 def _unpack(data: bytes) -> tuple[Any, ...]:
-    return _FORMAT.unpack(data) if len(data) == _FORMAT.size else Statistics()
+    if len(data) != _FORMAT.size:
+        return Statistics()
+    return _FORMAT.unpack(data)
