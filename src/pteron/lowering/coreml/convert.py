@@ -95,8 +95,8 @@ def _to_proto(
     at: list[str] = []
     converter._reset_conversion_state()
     try:
-        with _progress_of_coremltools(progress), _position(at):
-            proto, _ = converter.mil_convert_to_proto(
+        with _progress_of_coremltools(progress), _position(at), _validated_once() as validate:
+            proto, program_of_mil = converter.mil_convert_to_proto(
                 program,
                 "pytorch",
                 "mlprogram",
@@ -108,6 +108,7 @@ def _to_proto(
                 use_default_fp16_io=False,
                 weights_dir=str(directory),
             )
+            validate(program_of_mil)
     except Exception as error:
         raise RefusedError(str(error), at[-1] if at else "") from error
     finally:
@@ -144,6 +145,19 @@ def _progress_of_coremltools(progress: Progress) -> Iterator[None]:
     bar = _bar(progress)
     with mock.patch.object(ops, "_tqdm", bar), mock.patch.object(pass_pipeline, "tqdm", bar):
         yield
+
+
+@contextmanager
+def _validated_once() -> Iterator[Callable[[Any], None]]:
+    """Let coremltools validate the program at the end, not after each of its hundred passes.
+
+    Validation walks the whole program; done after every pass it takes 40 % of a conversion.
+    """
+    from coremltools.converters.mil.mil.program import Program
+
+    validate = Program.validate
+    with mock.patch.object(Program, "validate", lambda *_, **__: None):
+        yield validate
 
 
 @contextmanager
