@@ -8,6 +8,7 @@ from pathlib import Path
 
 import ml_dtypes
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -173,6 +174,7 @@ def test_functions_and_operations_of_payloads(made):
     assert any(place.startswith("states/") for place in found)
 
 
+@pytest.mark.slow
 def test_an_xnnpack_payload(made):
     before, after = pteron.open(made("xnnpack").pte), pteron.open(made("xnnpack_quantised").pte)
     changes = {"/".join(c.where): c for c in diff(before, after)}

@@ -29,15 +29,14 @@ def exercise(backend: str, payload: bytes, named: dict[str, memoryview]) -> None
 
 
 @pytest.fixture(scope="module")
-def seeds(coreml_program, multifunction_program, xnnpack_programs):
+def seeds(coreml_program, multifunction_program, xnnpack_program):
     """Per kind: backend, payloads to spoil, named data to resolve references with."""
     shared = {key: memoryview(data) for key, data in multifunction_program.named_data.items()}
-    xnnpack = xnnpack_programs["quantised"]
-    weights = {key: memoryview(data) for key, data in xnnpack.named_data.items()}
+    weights = {key: memoryview(data) for key, data in xnnpack_program.named_data.items()}
     return {
         "core ml": ("CoreMLBackend", [*coreml_program.payloads.values(), *shared.values()], {}),
         "reference": ("CoreMLBackend", list(multifunction_program.payloads.values()), shared),
-        "xnnpack": ("XnnpackBackend", list(xnnpack.payloads.values()), weights),
+        "xnnpack": ("XnnpackBackend", list(xnnpack_program.payloads.values()), weights),
     }
 
 

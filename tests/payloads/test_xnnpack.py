@@ -20,6 +20,7 @@ from pteron.payloads.xnnpack.schema import DATA_TYPES, NODE_KINDS
 from tests.files.made import mlp
 
 READER = find_reader("XnnpackBackend")
+KINDS = ["xnnpack_program", pytest.param("quantised_program", marks=pytest.mark.slow)]
 
 
 def schema_text() -> str:
@@ -57,9 +58,11 @@ def test_declared_names_are_the_schemas():
     assert [f"XNN{name}" for name in NODE_KINDS] == re.findall(r"^\s*(XNN\w+)", union, re.M)
 
 
-@pytest.mark.parametrize("kind", ["float", "quantised"])
-def test_graph_is_decoded_as_executorch_decodes_it(xnnpack_programs, tmp_path: Path, kind: str):
-    program = xnnpack_programs[kind]
+@pytest.mark.parametrize("kind", KINDS)
+def test_graph_is_decoded_as_executorch_decodes_it(
+    request: pytest.FixtureRequest, tmp_path: Path, kind: str
+):
+    program = request.getfixturevalue(kind)
     payload = program.payloads["forward"]
     expected = theirs(payload, tmp_path)
 
@@ -86,9 +89,9 @@ def test_graph_is_decoded_as_executorch_decodes_it(xnnpack_programs, tmp_path: P
     }
 
 
-def test_float_weights_are_the_models(xnnpack_programs):
-    program = xnnpack_programs["float"]
-    source = open_payload("XnnpackBackend", program.payloads["forward"], program.named_data)
+def test_float_weights_are_the_models(xnnpack_program):
+    named = xnnpack_program.named_data
+    source = open_payload("XnnpackBackend", xnnpack_program.payloads["forward"], named)
     weights = mlp().state_dict()
     found = {c.shape: c.read() for c in READER.constants(source)}
     for name in ("0.weight", "0.bias", "2.weight", "2.bias"):
@@ -96,9 +99,10 @@ def test_float_weights_are_the_models(xnnpack_programs):
         np.testing.assert_array_equal(found[expected.shape], expected)
 
 
-def test_quantised_weights_times_scales_are_the_models(xnnpack_programs):
-    program = xnnpack_programs["quantised"]
-    source = open_payload("XnnpackBackend", program.payloads["forward"], program.named_data)
+@pytest.mark.slow
+def test_quantised_weights_times_scales_are_the_models(quantised_program):
+    named = quantised_program.named_data
+    source = open_payload("XnnpackBackend", quantised_program.payloads["forward"], named)
     constants = {c.name: c for c in READER.constants(source)}
     quantised = [c for c in constants.values() if c.dtype == "qcint8"]
     assert len(quantised) == 2
@@ -110,20 +114,21 @@ def test_quantised_weights_times_scales_are_the_models(xnnpack_programs):
         assert (error <= scales[:, None] / 2 + 1e-6).all()
 
 
-def test_parts_cover_the_payload_and_its_named_data(xnnpack_programs):
-    for program in xnnpack_programs.values():
-        payload = memoryview(program.payloads["forward"])
-        named = {key: memoryview(data) for key, data in program.named_data.items()}
-        part = READER.parts(payload, named)
-        assert part.size == len(payload) == sum(child.size for child in part.children)
-        blobs = READER.named_parts(payload, named)
-        assert blobs.keys() == named.keys()
-        assert all(blobs[key].size == len(named[key]) for key in named)
-        assert all(blob.shape for blob in blobs.values())
+@pytest.mark.parametrize("kind", KINDS)
+def test_parts_cover_the_payload_and_its_named_data(request: pytest.FixtureRequest, kind: str):
+    program = request.getfixturevalue(kind)
+    payload = memoryview(program.payloads["forward"])
+    named = {key: memoryview(data) for key, data in program.named_data.items()}
+    part = READER.parts(payload, named)
+    assert part.size == len(payload) == sum(child.size for child in part.children)
+    blobs = READER.named_parts(payload, named)
+    assert blobs.keys() == named.keys()
+    assert all(blobs[key].size == len(named[key]) for key in named)
+    assert all(blob.shape for blob in blobs.values())
 
 
-def test_named_data_that_is_elsewhere_is_left_out(xnnpack_programs):
-    source = open_payload("XnnpackBackend", xnnpack_programs["float"].payloads["forward"])
+def test_named_data_that_is_elsewhere_is_left_out(xnnpack_program):
+    source = open_payload("XnnpackBackend", xnnpack_program.payloads["forward"])
     assert READER.constants(source) == []
 
 
