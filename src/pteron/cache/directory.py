@@ -78,12 +78,13 @@ class DirectoryCache:
         layout = self._opened.to_write()
         check_source(source)
         with io_errors(f"store {identifier} in {self.path}"), owned_directory(layout) as work:
-            staged = work / "entry"
-            staged.mkdir(mode=0o700)
-            publish.take_in(layout, source, staged / "model")
-            manifest = publish.stage(staged, identifier, key or {}, compile_seconds)
-            found, evicted = publish.publish(layout, staged, manifest, self.limits)
-        stored = Statistics(stores=1, bytes_stored=manifest.size, evictions=evicted)
+            directory = work / "entry"
+            directory.mkdir(mode=0o700)
+            publish.take_in(layout, source, directory / "model")
+            staged = publish.stage(directory, identifier, key or {}, compile_seconds)
+            found, evicted = publish.publish(layout, staged, self.limits)
+        size = staged.manifest.size
+        stored = Statistics(stores=1, bytes_stored=size, evictions=evicted)
         self._opened.count(stored)
         return self._finder.entry(found, hit=False)
 

@@ -44,14 +44,6 @@ def sync(path: Path) -> None:
         os.close(fd)
 
 
-def sync_tree(root: Path) -> None:
-    """Flush every file and directory of a tree, the root last."""
-    for directory, _, files in os.walk(root, topdown=False):
-        for name in files:
-            sync(Path(directory, name))
-        sync(Path(directory))
-
-
 def write_new(path: Path, data: bytes) -> None:
     """Create a file with this content, flushed to the disk."""
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)

@@ -6,7 +6,8 @@
     CACHEDIR.TAG           tells backup programs to leave the directory out
     lock                   held while entries are published, removed or counted
     entries/IDENTIFIER     names the generation that is the entry: the one file that publishes it
-    models/GENERATION/     manifest.json, and the compiled files in model/; never changed
+    models/GENERATION/     manifest.json, and the compiled files in model/; never changed (until
+                           it is published it holds its pointer, too)
     temp/NAME/             work in progress; temp/NAME.lock is locked while its owner lives
     temp/GENERATION.orphan a generation to delete once nobody holds it
     compiling/IDENTIFIER   locked while a process compiles that entry

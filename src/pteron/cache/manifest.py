@@ -103,9 +103,10 @@ def digest(path: Path) -> str:
     import xxhash
 
     state = xxhash.xxh3_128()
-    with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            state.update(chunk)
+    buffer = memoryview(bytearray(_CHUNK))
+    with path.open("rb", buffering=0) as file:
+        while count := file.readinto(buffer):
+            state.update(buffer[:count])
     return state.hexdigest()
 
 

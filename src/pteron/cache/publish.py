@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from pteron.cache import durable, locks
 from pteron.cache import usage as usages
@@ -19,6 +21,16 @@ from pteron.cache.temporary import announced_work
 from pteron.cache.tree import copy_files, remove_tree
 from pteron.errors import CacheError
 
+_FLUSHES = 8
+
+
+class Staged(NamedTuple):
+    """A directory beneath ``temp/`` that can become a generation as it is."""
+
+    directory: Path
+    generation: str
+    manifest: Manifest
+
 
 def take_in(layout: Layout, source: Path, target: Path) -> None:
     """Bring the source's files to ``target``; those beneath ``temp/`` are moved, not copied."""
@@ -30,50 +42,51 @@ def take_in(layout: Layout, source: Path, target: Path) -> None:
 
 def stage(
     directory: Path, identifier: str, key: Mapping[str, object], compile_seconds: float
-) -> Manifest:
-    """Write the manifest of ``directory/model`` and flush everything to the disk."""
+) -> Staged:
+    """Add manifest and pointer to ``directory/model``, and flush everything to the disk."""
     model = directory / "model"
-    manifest = Manifest(identifier, describe(model), key, time.time(), compile_seconds)
-    durable.sync_tree(model)
-    durable.write_new(directory / "manifest.json", manifest.to_json())
-    durable.sync(directory)
-    return manifest
+    generation = new_generation(identifier)
+    with ThreadPoolExecutor(_FLUSHES) as pool:  # the disk works while the processor digests
+        flushed = [pool.submit(durable.sync, path) for path in (model, *model.rglob("*"))]
+        manifest = Manifest(identifier, describe(model), key, time.time(), compile_seconds)
+        (directory / "manifest.json").write_bytes(manifest.to_json())
+        (directory / "pointer").write_text(generation)
+        added = (directory / "manifest.json", directory / "pointer", directory)
+        flushed += [pool.submit(durable.sync, path) for path in added]
+        for each in flushed:
+            each.result()
+    return Staged(directory, generation, manifest)
 
 
-def publish(layout: Layout, staged: Path, manifest: Manifest, limits: Limits) -> tuple[Found, int]:
+def publish(layout: Layout, staged: Staged, limits: Limits) -> tuple[Found, int]:
     """Make a staged directory the entry, held; tells how many others were evicted for it.
 
     A crash before the pointer is renamed leaves the old entry, one after it the new.
     """
-    identifier = manifest.identifier
-    generation = new_generation(identifier)
-    hold = locks.Lock(os.open(staged / "manifest.json", durable.READ))
+    identifier, generation = staged.manifest.identifier, staged.generation
+    hold = locks.Lock(os.open(staged.directory / "manifest.json", durable.READ))
     try:
         # Held from before it can be seen: a sweep must not take it for an orphan.
         hold.share()
-        pointer = staged.with_name("pointer")
-        durable.write_new(pointer, generation.encode())
-        staged.rename(layout.generation(generation))
+        staged.directory.rename(layout.generation(generation))
         durable.sync(layout.models)
-        evicted = _swap(layout, manifest, generation, pointer, limits)
+        evicted = _swap(layout, staged, limits)
     except BaseException:
         hold.close()
         if _current(layout, identifier) != generation:
             delete_unheld(layout, generation)
         raise
-    return Found(generation, manifest, hold), evicted
+    return Found(generation, staged.manifest, hold), evicted
 
 
-def _swap(
-    layout: Layout, manifest: Manifest, generation: str, pointer: Path, limits: Limits
-) -> int:
-    identifier = manifest.identifier
+def _swap(layout: Layout, staged: Staged, limits: Limits) -> int:
+    identifier, size = staged.manifest.identifier, staged.manifest.size
     with locks.exclusive(layout.lock, keep=True):
         old = _current(layout, identifier)
         old_size = (old and _size_of(layout, old)) or 0
-        evicted = make_room(layout, limits, room=manifest.size - old_size, keep=identifier)
-        usages.add(layout, manifest.size)
-        _put(pointer, layout.entries / identifier)
+        evicted = make_room(layout, limits, room=size - old_size, keep=identifier)
+        usages.add(layout, size)
+        _put(layout.generation(staged.generation) / "pointer", layout.entries / identifier)
         usages.add(layout, -old_size)
     durable.sync(layout.entries)
     for claimed in evicted:
