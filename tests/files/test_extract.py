@@ -110,7 +110,9 @@ def test_a_core_ml_payload_is_a_package_that_coremltools_opens(made, tmp_path: P
 
 
 def test_a_shared_model_is_written_once(made, tmp_path: Path):
-    extract(pteron.open(made("core_ml_multifunction").pte), tmp_path / "out", ["payloads"])
+    file = pteron.open(made("core_ml_multifunction").pte)
+    extract(file, tmp_path / "out")
+    assert "named_data.safetensors" not in listing(tmp_path / "out")
     index = json.loads((tmp_path / "out/payloads/index.json").read_text())
     assert [(e["method"], e["function"]) for e in index] == [
         ("decode", "decode"),
@@ -118,6 +120,9 @@ def test_a_shared_model_is_written_once(made, tmp_path: Path):
     ]
     (path,) = {entry["path"] for entry in index}
     assert f"{path}/model.mlpackage/Manifest.json" in listing(tmp_path / "out/payloads")
+    extract(file, tmp_path / "named", ["named-data"])
+    (model,) = load_file(tmp_path / "named/named_data.safetensors").values()
+    assert model.tobytes() == next(iter(file.named_data.values())).data
 
 
 def test_the_program_is_executorchs_json(made, tmp_path: Path):

@@ -14,7 +14,7 @@ from pteron.files.bundled_file import BundledFile
 from pteron.files.data_file import PTDFile
 from pteron.files.extract.kinds import CONTENTS, ArrayFormat
 from pteron.files.extract.new_directory import new_directory
-from pteron.files.extract.payloads import write_payloads
+from pteron.files.extract.payloads import whole_payloads, write_payloads
 from pteron.files.extract.write_arrays import write_arrays
 from pteron.files.parts import NamedBlob
 from pteron.files.program_file import PTEFile
@@ -40,7 +40,8 @@ def extract(
     ``program.json`` (of a data file ``data.json``) holds the tables; ``constants`` and
     ``initial_values`` the tensors with their names, types and logical shapes; ``named_data`` the
     named blobs, as tensors where the file says their layout and as bytes where not; ``payloads``
-    what backends made: a Core ML payload as the ``.mlpackage`` it is.
+    what backends made: a Core ML payload as the ``.mlpackage`` it is. A named blob that is a whole
+    payload is not written a second time beside it.
 
     Raises:
         UsageError: ``contents`` names something that is not in CONTENTS.
@@ -51,19 +52,36 @@ def extract(
         raise UsageError(f"cannot extract {sorted(unknown)}; there are: {', '.join(CONTENTS)}")
     opened = file.pte if isinstance(file, BundledFile) else file
     with new_directory(directory) as folder:
-        if "named-data" in contents:
-            write_arrays(folder, "named_data", _named_arrays(opened.named_data), arrays)
         if isinstance(opened, PTDFile):
-            if "program" in contents:
-                _write_table(folder / "data.json", opened.flat_tensor)
-            return
-        if "program" in contents:
-            _write_table(folder / "program.json", opened.program)
-        if "constants" in contents:
-            write_arrays(folder, "constants", _arrays(stored_constants(opened)), arrays)
-            write_arrays(folder, "initial_values", _arrays(stored_initial_values(opened)), arrays)
-        if "payloads" in contents and opened.delegates:
-            write_payloads(opened, folder / "payloads")
+            _extract_data(opened, folder, contents, arrays)
+        else:
+            _extract_program(opened, folder, contents, arrays)
+
+
+def _extract_data(
+    file: PTDFile, folder: Path, contents: Collection[str], arrays: ArrayFormat
+) -> None:
+    if "program" in contents:
+        _write_table(folder / "data.json", file.flat_tensor)
+    if "named-data" in contents:
+        write_arrays(folder, "named_data", _named_arrays(file.named_data), arrays)
+
+
+def _extract_program(
+    file: PTEFile, folder: Path, contents: Collection[str], arrays: ArrayFormat
+) -> None:
+    named = file.named_data
+    if "program" in contents:
+        _write_table(folder / "program.json", file.program)
+    if "constants" in contents:
+        write_arrays(folder, "constants", _arrays(stored_constants(file)), arrays)
+        write_arrays(folder, "initial_values", _arrays(stored_initial_values(file)), arrays)
+    if "payloads" in contents and file.delegates:
+        write_payloads(file, folder / "payloads")
+        for key in whole_payloads(file):
+            del named[key]
+    if "named-data" in contents:
+        write_arrays(folder, "named_data", _named_arrays(named), arrays)
 
 
 def _arrays(stored: Iterable[StoredTensor]) -> dict[str, NDArray[np.generic]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,9 @@ from pteron.files.as_json import blob_as_json
 from pteron.files.extract.names import FileNames
 from pteron.files.methods import Delegate
 from pteron.files.program_file import PTEFile
-from pteron.payloads import PayloadSource, open_payload
+from pteron.payloads import PayloadSource, find_reader, open_payload
 from pteron.payloads.paths import check_path
+from pteron.payloads.registry import BytesMapping
 
 INDEX = "index.json"
 
@@ -43,6 +45,19 @@ def write_payloads(file: PTEFile, folder: Path) -> None:
             write_source(source, folder / written[digest])
         index.append({**_entry(delegate, written[digest]), "function": source.function})
     (folder / INDEX).write_text(json.dumps(index, indent=2, ensure_ascii=False), "utf-8")
+
+
+def whole_payloads(file: PTEFile) -> set[str]:
+    """Keys of the named blobs that are payloads by themselves, to which delegates just refer."""
+    named, found = BytesMapping(file.named_data), set[str]()
+    for delegate in file.delegates:
+        reader = find_reader(delegate.backend_id)
+        if reader is None:
+            continue
+        with suppress(PteronError):  # what cannot be read is no payload that could be written
+            parts = reader.named_parts(delegate.payload, named)
+            found |= {key for key, part in parts.items() if part.kind == "payload"}
+    return found
 
 
 def write_source(source: PayloadSource, folder: Path) -> None:
