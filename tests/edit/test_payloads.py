@@ -13,6 +13,7 @@ from torch.export import export
 
 import pteron
 from pteron.edit import (
+    drop,
     merge,
     rename,
     replace_coreml,
@@ -92,6 +93,17 @@ def test_a_model_shared_by_methods(opened: Opened, tmp_path: Path) -> None:
     assert new.methods == old.methods
     assert new.identifier != old.identifier
     assert torch.equal(in_pteron(edited, X, "decode"), in_pteron(file, X, "decode"))
+
+
+def test_a_shared_model_stays_while_a_method_uses_it(opened: Opened) -> None:
+    file = opened("core_ml_multifunction")
+    left = drop(file, ["decode"])
+    assert left.named_data.keys() == file.named_data.keys()
+    longer = X.repeat(4, 1)
+    assert torch.equal(in_pteron(left, longer, "prefill"), in_pteron(file, longer, "prefill"))
+    both = merge(left, opened("xnnpack"))
+    assert drop(both, ["prefill"]).named_data.keys() == opened("xnnpack").named_data.keys()
+    assert drop(both, ["forward"]).named_data.keys() == file.named_data.keys()
 
 
 def test_a_state_the_program_names(counter_program: Path, tmp_path: Path) -> None:
