@@ -21,7 +21,7 @@ from pteron.engines import select
 from pteron.engines.base import EngineOptions
 from pteron.engines.openvino._import import ov
 from pteron.engines.openvino.build import build
-from pteron.engines.openvino.precision import compile_properties
+from pteron.engines.openvino.precision import compile_properties, weight_bytes
 from pteron.payloads import open_payload
 from pteron.payloads.base import PayloadSource
 from pteron.payloads.coreml.package import CoreMLPackage
@@ -79,10 +79,13 @@ def openvinos_own(model: Path, properties: dict[str, object]) -> float:
 
 def translate(path: Path, directory: Path) -> tuple[Path, dict[str, object]]:
     """The payload's model as OpenVINO's own files, and the properties pteron compiles it with."""
-    package = CoreMLPackage(payload(path))
+    source = payload(path)
+    package = CoreMLPackage(source)
     name = next(iter(package.program.functions))
     ov.save_model(build(package, name).model, directory / "model.xml", compress_to_fp16=False)
-    properties = dict(compile_properties(OPTIONS, package.program.functions[name]))
+    properties = dict(
+        compile_properties(OPTIONS, package.program.functions[name], weight_bytes(source))
+    )
     return directory / "model.xml", {**properties, "CACHE_DIR": str(directory / "cache")}
 
 
