@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from coremltools.proto import FeatureTypes_pb2, MIL_pb2, Model_pb2
+from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
+from google.protobuf.descriptor_pool import DescriptorPool
 
 from pteron.payloads.coreml.proto import features_pb2, mil_pb2, model_pb2
 
 PAIRS = [(features_pb2, FeatureTypes_pb2), (mil_pb2, MIL_pb2), (model_pb2, Model_pb2)]
 IDS = ["features", "mil", "model"]
+SRC = Path(__file__).resolve().parents[2] / "src"
+PROTO = SRC / "pteron/payloads/coreml/proto"
 
 
 def enum_numbers(enum):
@@ -68,6 +73,34 @@ def test_nothing_of_these_files_is_left_out(module):
     for name, message in theirs.message_types_by_name.items():
         ours = module.DESCRIPTOR.message_types_by_name[name]
         assert [f.number for f in ours.fields] == [f.number for f in message.fields]
+
+
+def test_generated_code_is_that_of_the_declarations(tmp_path: Path):
+    protoc = pytest.importorskip("grpc_tools.protoc")
+    output = tmp_path / "descriptors"
+    sources = [ours.DESCRIPTOR.name for ours, _ in PAIRS]
+    assert protoc.main(["protoc", f"-I{SRC}", f"--descriptor_set_out={output}", *sources]) == 0
+    pool = DescriptorPool()
+    for file in FileDescriptorSet.FromString(output.read_bytes()).file:
+        pool.Add(file)
+    for ours, _ in PAIRS:
+        assert as_proto(ours.DESCRIPTOR) == as_proto(pool.FindFileByName(ours.DESCRIPTOR.name))
+
+
+def as_proto(descriptor) -> FileDescriptorProto:
+    copy = FileDescriptorProto()
+    descriptor.CopyToProto(copy)
+    return copy
+
+
+def test_generated_code_runs_on_the_oldest_protobuf_allowed():
+    needed = {
+        re.search(r"Protobuf Python Version: ([\d.]+)", path.read_text())[1]
+        for path in PROTO.glob("*_pb2.py")
+    }
+    pyproject = (SRC.parent / "pyproject.toml").read_text()
+    (allowed,) = re.findall(r'"protobuf>=([\d.]+)"', pyproject)
+    assert needed == {f"{allowed}.0"}
 
 
 OURS = "from pteron.payloads.coreml.proto import model_pb2 as ours"
