@@ -92,7 +92,7 @@ def test_stats(run: Run, filled: DirectoryCache) -> None:
 
 
 def test_verify(run: Run, filled: DirectoryCache) -> None:
-    assert run("verify") == "3 verified, 0 broken and removed\n"
+    assert run("verify") == "3 verified, 0 broken\n"
     with filled.find(KEY.identifier) as entry:
         (entry.path / "model.xml").write_bytes(b"<bad/>")
     answer = json.loads(run("verify", "--json", code=1))

@@ -5,14 +5,16 @@ from __future__ import annotations
 import errno
 import json
 import os
+import plistlib
 import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from pteron.cache import CacheKey, DirectoryCache, locks
+from pteron.cache import CacheKey, DirectoryCache, backups, locks
 from pteron.cache.testing import FILES, KEY, OTHER_FILES, read_files, write_files
 from pteron.errors import CacheError, CacheErrorCode
 from tests.cache.processes import exit_code, in_child
@@ -76,6 +78,50 @@ def test_directory_with_other_things_is_refused(cache: DirectoryCache) -> None:
     with pytest.raises(CacheError, match="'letters'"):
         cache.purge()
     assert (cache.path / "models" / "thesis.tex").read_bytes() == b"precious"
+
+
+@pytest.mark.parametrize("version", ["0.9.1\n", "0\n", "1\n"])
+def test_project_with_a_version_file_is_no_old_cache(cache: DirectoryCache, version: str) -> None:
+    files = {"version.txt": version.encode(), "models/thesis.tex": b"precious"}
+    write_files(cache.path, files)
+    cache.path.chmod(0o700)
+    with pytest.raises(CacheError):
+        cache.get_or_compile(KEY, compile)
+    with pytest.raises(CacheError):
+        cache.purge()
+    assert (cache.path / "models" / "thesis.tex").read_bytes() == b"precious"
+
+
+def test_directory_that_is_missing_is_made_again(cache: DirectoryCache) -> None:
+    cache.get_or_compile(KEY, compile).close()
+    (cache.path / "temp").rmdir()
+    other = CacheKey("other", "engine", "1.0")
+    DirectoryCache(cache.path).get_or_compile(other, compile).close()
+    assert len(cache.entries()) == 2
+
+
+def test_path_may_lead_through_a_symbolic_link(cache: DirectoryCache, tmp_path: Path) -> None:
+    cache.get_or_compile(KEY, compile).close()
+    (tmp_path / "link").symlink_to(cache.path)
+    with DirectoryCache(tmp_path / "link").find(KEY.identifier) as entry:
+        assert read_files(entry.path) == FILES
+
+
+def test_macos_leaves_it_out_of_backups(
+    cache: DirectoryCache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = []
+
+    def setxattr(path: bytes, name: bytes, value: bytes, size: object, *rest: int) -> int:
+        calls.append((path, name, plistlib.loads(value), rest))
+        return 0
+
+    monkeypatch.setattr(backups.sys, "platform", "darwin")
+    library = SimpleNamespace(setxattr=setxattr)
+    monkeypatch.setattr(backups.ctypes, "CDLL", lambda *_, **__: library)
+    cache.find("absent")
+    name = b"com.apple.metadata:com_apple_backup_excludeItem"
+    assert calls == [(os.fsencode(cache.path), name, "com.apple.backupd", (0, 0))]
 
 
 def test_directory_that_was_deleted_is_made_again(cache: DirectoryCache) -> None:
@@ -242,7 +288,9 @@ def test_forked_child_does_not_hold_its_parents_locks(cache: DirectoryCache) -> 
             os.kill(os.getpid(), signal.SIGKILL)
 
     assert exit_code(in_child(fork_and_die)) == -signal.SIGKILL
-    cache.find("a")
+    deadline = time.monotonic() + 10  # the child may not have run yet
+    while list((cache.path / "temp").iterdir()) and time.monotonic() < deadline:
+        DirectoryCache(cache.path).find("a")
     assert list((cache.path / "temp").iterdir()) == []
     os.close(write)
     os.close(read)

@@ -6,6 +6,7 @@ import ctypes
 import os
 import plistlib
 import sys
+from contextlib import suppress
 
 from pteron.cache.layout import Layout
 
@@ -19,6 +20,13 @@ _TAG = b"""Signature: 8a477f597d28d172789f06886806bc55
 # property list of one string.
 _XATTR = b"com.apple.metadata:com_apple_backup_excludeItem"
 _XATTR_TEXT = "com.apple.backupd"
+
+
+def is_tagged(layout: Layout) -> bool:
+    """Whether the directory carries our tag."""
+    with suppress(FileNotFoundError):
+        return layout.tag.read_bytes() == _TAG
+    return False
 
 
 def exclude_from_backups(layout: Layout) -> None:

@@ -54,7 +54,7 @@ class Finder:
         def condemn(reason: str) -> bool:
             return self._recover(found.manifest.identifier, found.generation, reason)
 
-        path = Path(f"{self._opened.path}/models/{found.generation}/model")
+        path = Path(f"{self._opened.to_read().models}/{found.generation}/model")
         return Entry(path, found.manifest, hit=hit, release=found.close, condemn=condemn)
 
     def _look_up(self, identifier: str, *, use: bool) -> Found | None:

@@ -22,7 +22,7 @@ class OpenedDirectory:
     def __init__(self, path: Path, *, read_only: bool) -> None:
         self.path = path
         self.read_only = read_only
-        self._layout = Layout(path)
+        self._layout = Layout(path.resolve())
         self._prepared = False
         self._preparing = threading.Lock()
 

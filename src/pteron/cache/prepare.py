@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 from pteron.cache import durable, locks
-from pteron.cache.backups import exclude_from_backups
+from pteron.cache.backups import exclude_from_backups, is_tagged
 from pteron.cache.failures import io_errors
 from pteron.cache.key import FORMAT_VERSION
 from pteron.cache.layout import Layout
@@ -36,18 +37,21 @@ def prepare(layout: Layout, *, read_only: bool) -> None:
         if _version(layout) != FORMAT_VERSION:
             _initialize(layout, read_only=read_only)
         for directory in layout.directories:
+            if not read_only and not os.path.lexists(directory):
+                directory.mkdir(mode=0o700, exist_ok=True)
             check_private(directory)
         layout.locks_work = locks.locks_work(layout.version)
 
 
 def _version(layout: Layout) -> int | None:
-    """The format version found, 0 for one that cannot be read, None for none."""
-    try:
-        return int(durable.read_file(layout.version, limit=64))
-    except FileNotFoundError:
-        return 0 if layout.tag.exists() else None
-    except ValueError:
-        return 0
+    """The format version found, 0 for one that cannot be read, None if this is no cache of ours.
+
+    What is older will be purged, so our tag must confirm that it is a cache at all.
+    """
+    version = 0
+    with suppress(FileNotFoundError, ValueError):
+        version = int(durable.read_file(layout.version, limit=64))
+    return version if version > FORMAT_VERSION or is_tagged(layout) else None
 
 
 def _initialize(layout: Layout, *, read_only: bool) -> None:

@@ -55,11 +55,11 @@ def load_through(
     was compiled just now, and what ``compile`` raises, is the engine's error and passes through.
     """
     entry = _obtain(cache, key, compile)
-    try:
+    if not entry.hit:
         return _load(entry, load)
+    try:
+        return Loaded(load(entry.path), entry)
     except Exception as error:
-        if not entry.hit:
-            raise
         usable = _condemn(entry, error)
     return _load(_obtain(cache if usable else None, key, compile), load)
 
@@ -77,8 +77,7 @@ def _load(entry: Entry, load: Callable[[Path], T]) -> Loaded[T]:
     try:
         return Loaded(load(entry.path), entry)
     except BaseException:
-        if not entry.hit:
-            entry.close()
+        entry.close()
         raise
 
 

@@ -98,7 +98,7 @@ def verify(identifiers: tuple[str, ...], directory: Path | None, json: bool) -> 
     else:
         for identifier, problem in broken.items():
             click.echo(f"{identifier}: {problem}")
-        click.echo(f"{len(outcome)} verified, {len(broken)} broken and removed")
+        click.echo(f"{len(outcome)} verified, {len(broken)} broken")
     if broken:
         raise SystemExit(_NEGATIVE)
 
