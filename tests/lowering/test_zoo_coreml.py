@@ -46,13 +46,19 @@ QUICK = {
 }
 """Cases of every run; the others are marked slow, for their number."""
 
+QUICK_WITHOUT_STATE = {"AttentionKVCache", "ShiftRegister", "TiedBuffers"}
+
 CASES = [
-    pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in sorted(zoo.ZOO)
+    pytest.param(name, take_over, marks=() if name in quick else pytest.mark.slow, id=f"{name}-{o}")
+    for name in sorted(zoo.ZOO)
+    for take_over, o, quick in [
+        (True, "delegate", QUICK),
+        (False, "program", QUICK_WITHOUT_STATE),
+    ]
 ]
 
 
-@pytest.mark.parametrize("take_over", [True, False], ids=["delegate", "program"])
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(("name", "take_over"), CASES)
 def test_same_numbers_as_eager_after_every_step(name: str, take_over: bool) -> None:
     model, steps = zoo.build(name), zoo.inputs_of(name)
     file = lower(

@@ -50,6 +50,7 @@ def _drop_assertions(program: ExportedProgram) -> None:
         name = getattr(node.target, "__name__", "")
         if node.op == "call_function" and name.startswith(("_assert", "sym_constrain_range")):
             program.graph.erase_node(node)
+    program.graph.eliminate_dead_code()
     program.graph_module.recompile()
 
 

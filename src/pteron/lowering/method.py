@@ -14,6 +14,7 @@ from pteron.lowering.emit.kernels import has_portable_kernel
 from pteron.lowering.outer import Delegate, Outer, outline
 from pteron.lowering.region import Region, carve
 from pteron.lowering.report import DelegateSummary
+from pteron.lowering.sizes import is_number, localise
 from pteron.lowering.source import describe
 
 if TYPE_CHECKING:
@@ -79,12 +80,13 @@ class MethodLowering:
         else:
             division = partition.partition(self.program, self._taken, sets)
         state.settle(plan, sets, division)
+        localise(self.program, division.regions)
         return plan, division.regions
 
     def _taken(self, node: Node) -> bool:
         if node.name in self.refused or self.choices.excludes(node):
             return False
-        return support.supported(node)
+        return is_number(node) or support.supported(node)
 
     def _delegate(
         self, plan: state.StatePlan, index: int, nodes: set[Node]

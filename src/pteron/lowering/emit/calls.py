@@ -11,10 +11,27 @@ from pteron.lowering.emit import kernels
 from pteron.lowering.emit.builder import Builder
 from pteron.lowering.outer import Delegate
 from pteron.lowering.source import describe as describe_node
+from pteron.schema.program import Int
 
 if TYPE_CHECKING:
     from torch._ops import OpOverload
     from torch.fx import Graph, Node
+
+
+_ARITHMETIC = {
+    operator.add: "add",
+    operator.sub: "sub",
+    operator.mul: "mul",
+    operator.floordiv: "floordiv",
+    operator.mod: "mod",
+    operator.neg: "neg",
+    operator.eq: "eq",
+    operator.ge: "ge",
+    operator.gt: "gt",
+    operator.le: "le",
+    operator.lt: "lt",
+}
+"""Python operators on sizes -> ``executorch_prim`` operators."""
 
 
 class Calls:
@@ -51,6 +68,8 @@ class Calls:
             self._cond(node)
         elif node.target is higher.auto_functionalized_v2:
             self._functionalized(node)
+        elif isinstance(node.meta.get("val"), (torch.SymInt, torch.SymFloat, torch.SymBool)):
+            self._size(node)
         elif hasattr(node.target, "_schema"):
             self._kernel(node)
         else:
@@ -116,6 +135,21 @@ class Calls:
         if kind.startswith("Tensor") and isinstance(value, (bool, int, float)):
             return self.builder.constant(_tensor_beside(value, beside))
         return values.constant(value, kind)
+
+    def _size(self, node: Node) -> None:
+        """A number that is known only when the method runs: a size, or arithmetic on sizes."""
+        import torch
+
+        if node.target is torch.ops.aten.sym_size.int:
+            name, overload = "aten::sym_size", "int"
+        elif node.target in _ARITHMETIC:
+            name, overload = f"executorch_prim::{_ARITHMETIC[node.target]}", "Scalar"
+        else:
+            raise LoweringError(f"a program cannot compute {describe_node(node)}")
+        result = self.builder.values.add(Int(int_val=0))
+        arguments = [self._argument(value, "Scalar", []) for value in node.args]
+        self.builder.kernel(name, overload, [*arguments, result])
+        self.index[node] = result
 
     # Higher-order operators
 

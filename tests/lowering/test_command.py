@@ -1,0 +1,109 @@
+"""``pteron lower`` from the shell."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import pteron
+
+MODEL = """
+import torch
+class Counter(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("total", torch.zeros(2, 3))
+    def forward(self, x):
+        self.total.add_(x)
+        return self.total * 2
+def build():
+    return Counter(), (torch.ones(2, 3),)
+def with_options():
+    return Counter(), (torch.ones(2, 3),), {"take_over_mutable_buffers": False}
+def broken():
+    raise RuntimeError("no weights here")
+def wrong():
+    return 3
+"""
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    path = tmp_path / "counter.py"
+    path.write_text(MODEL)
+    return path
+
+
+def command(*arguments: object) -> list[str]:
+    return [sys.executable, "-m", "pteron", "lower", *map(str, arguments)]
+
+
+def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command(*arguments), capture_output=True, text=True, check=False)
+
+
+def test_writes_a_program_and_prints_the_report(model, tmp_path):
+    done = run(f"{model}:build", "-o", tmp_path / "m.pte", "--json")
+    assert done.returncode == 0, done.stderr
+    (buffer,) = json.loads(done.stdout)["buffers"]
+    assert (buffer["name"], buffer["owner"]) == ("total", "delegate")
+    stages = ["export forward", "decompose forward", "plan forward", "convert forward 0"]
+    assert done.stderr.splitlines() == [*stages, "emit", "save"]
+    with pteron.open(tmp_path / "m.pte") as file:
+        assert [d.backend_id for d in file.delegates] == ["CoreMLBackend"]
+
+
+@pytest.mark.slow
+def test_the_functions_own_options_count(model, tmp_path):
+    done = run(f"{model}:with_options", "-o", tmp_path / "m.pte", "--backend", "none")
+    assert done.returncode == 0, done.stderr
+    assert "program" in done.stdout
+    assert "no backend was asked for" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("reference", "said"),
+    [
+        ("{model}", "name a function as PATH.py:FUNCTION"),
+        ("missing.py:build", "missing.py: no such file"),
+        ("{model}:absent", "has no function absent"),
+        ("{model}:broken", "RuntimeError: no weights here"),
+        ("{model}:wrong", "must return (model, inputs)"),
+    ],
+)
+def test_what_cannot_be_lowered_is_one_line(model, tmp_path, reference, said):
+    done = run(reference.format(model=model), "-o", tmp_path / "m.pte")
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert not (tmp_path / "m.pte").exists()
+
+
+@pytest.mark.slow
+def test_interrupting_leaves_no_files(model, tmp_path):
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    process = subprocess.Popen(
+        command(f"{model}:build", "-o", tmp_path / "m.pte"),
+        env={**os.environ, "TMPDIR": str(scratch)},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    for line in process.stderr:
+        if line.startswith("convert"):
+            break
+    time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=120)
+    if process.returncode == 0:
+        pytest.skip("the lowering was done before the signal came")
+    assert sorted(p.name for p in tmp_path.iterdir() if p != scratch) == ["counter.py"]
+    assert not list(scratch.glob("pteron-*"))

@@ -1,0 +1,77 @@
+"""Memory planning: nothing overlaps that lives at one time, and little is wasted."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor, nn
+
+from pteron.lowering import lower, memory
+
+lifetimes = st.builds(
+    lambda size, first, length: memory.Lifetime(size, first, first + length),
+    st.integers(0, 5000),
+    st.integers(0, 20),
+    st.integers(0, 8),
+)
+
+
+@given(st.lists(lifetimes, max_size=25))
+def test_values_that_live_together_lie_apart(values):
+    arena = memory.plan(dict(enumerate(values)))
+    for (i, one), (j, other) in combinations(enumerate(values), 2):
+        a, b = arena.offsets[i], arena.offsets[j]
+        if one.overlaps(other):
+            assert a + one.size <= b or b + other.size <= a
+    for i, value in enumerate(values):
+        assert arena.offsets[i] % memory.ALIGNMENT == 0
+        assert arena.offsets[i] + value.size <= arena.size
+
+
+def test_memory_is_used_again_when_its_value_is_dead():
+    chain = {i: memory.Lifetime(64, i, i + 1) for i in range(10)}
+    assert memory.plan(chain).size == 128
+
+
+class Convolutions(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(
+            nn.Conv2d(a, b, 3, stride=s, padding=1)
+            for a, b, s in [(3, 16, 1), (16, 32, 2), (32, 32, 1), (32, 64, 2)]
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        for layer in self.layers:
+            x = torch.relu(layer(x)) + 0.1 * layer(x)
+        return x.mean((2, 3))
+
+
+class Attention(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.attention = nn.MultiheadAttention(32, 4, batch_first=True)
+        self.mlp = nn.Sequential(nn.Linear(32, 128), nn.GELU(), nn.Linear(128, 32))
+
+    def forward(self, x: Tensor) -> Tensor:
+        y, _ = self.attention(x, x, x, need_weights=False)
+        return x + self.mlp(x + y)
+
+
+@pytest.mark.parametrize(
+    ("model", "inputs"),
+    [(Convolutions(), torch.randn(1, 3, 32, 32)), (Attention(), torch.randn(1, 24, 32))],
+    ids=["convolutions", "attention"],
+)
+def test_no_more_than_executorch_plans(model, inputs):
+    from executorch.exir import to_edge
+
+    model = model.eval().requires_grad_(False)
+    theirs = to_edge(torch.export.export(model, (inputs,))).to_executorch()
+    wanted = theirs.executorch_program.execution_plan[0].non_const_buffer_sizes[1]
+    planned = lower(model, (inputs,), backend=None).program.execution_plan[0]
+    assert planned.non_const_buffer_sizes[1] <= 1.05 * wanted
