@@ -48,7 +48,7 @@ def bundle(
     For a single case, input/NAME, output/NAME, or just NAME for an input will do.
     """
     from pteron import edit
-    from pteron.edit.arrays import read_arrays
+    from pteron.files.array_files import read_arrays
 
     with open_program(file) as program:
         found = edit.cases_from_arrays(read_arrays(cases), method)

@@ -45,7 +45,7 @@ def replace_constant(
     .safetensors file.
     """
     from pteron import edit
-    from pteron.edit.arrays import read_array
+    from pteron.files.array_files import read_array
 
     values = read_array(array, key, default=tensor)
     with open_program(file) as program:
@@ -77,7 +77,7 @@ def replace_named(
     """
     import pteron
     from pteron import edit
-    from pteron.edit.arrays import read_array
+    from pteron.files.array_files import read_array
 
     content: Any = read_array(data, key, default=name) if data.suffix in ARRAYS else _bytes(data)
     with pteron.open(file) as opened:

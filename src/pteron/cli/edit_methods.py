@@ -114,7 +114,7 @@ def _pair(text: str) -> tuple[str, str]:
 
 def _value(text: str) -> object:
     if text.startswith("@"):
-        from pteron.edit.arrays import read_array
+        from pteron.files.array_files import read_array
 
         return read_array(text[1:])
     try:

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 @click.command()
 @any_file
 @click.option(
-    "--inputs", type=PATH, metavar="FILE", help="Inputs (.npz, keys are input names; or .npy)."
+    "--inputs",
+    type=PATH,
+    metavar="FILE",
+    help="Inputs by name (.npz, .safetensors) or .npy.",
 )
 @click.option("--outputs", type=PATH, metavar="FILE", help="Write the outputs here (.npz).")
 @click.option("--method", help="Method to call; 'forward' or the default one.")
@@ -59,8 +62,11 @@ def run(
     State is kept from call to call. Compiled models are kept in the cache, so that the next run
     starts at once.
     """
+    import numpy as np
+
     import pteron
-    from pteron.runtime.npz import read_inputs, write_outputs
+    from pteron.files.array_files import read_arrays, write_arrays
+    from pteron.runtime.named_inputs import named_inputs
     from pteron.runtime.stepping import repeat as call
     from pteron.runtime.stepping import stream as step
 
@@ -69,7 +75,9 @@ def run(
         file, data=data or (), engine=engine, precision=precision, threads=threads, **choices
     ) as module:
         called = module.method(method)
-        given = {} if inputs is None else read_inputs(inputs, called.inputs)
+        given: dict[str, Any] = {}
+        if inputs is not None:
+            given = named_inputs(read_arrays(inputs), called.inputs, str(inputs))
         if load_state is not None:
             module.state.load(load_state)
         values = step(called, given) if stream else call(called, given, repeat)
@@ -77,7 +85,7 @@ def run(
             module.state.save(save_state)
     named = dict(zip((p.name for p in called.outputs), values, strict=True))
     if outputs is not None:
-        write_outputs(outputs, named)
+        write_arrays(outputs, {name: np.asarray(value) for name, value in named.items()})
     if json:
         print_json({name: _plain(value) for name, value in named.items()})
     else:

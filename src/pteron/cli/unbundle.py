@@ -23,7 +23,7 @@ def unbundle(file: Path, output: Path, cases: Path | None, json: bool) -> None:
     """
     import pteron
     from pteron import edit
-    from pteron.edit.arrays import write_arrays
+    from pteron.files.array_files import write_arrays
 
     with pteron.open(file) as opened:
         if not isinstance(opened, pteron.BundledFile):

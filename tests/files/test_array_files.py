@@ -10,8 +10,8 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from pteron.edit.arrays import read_array, read_arrays, write_arrays
 from pteron.errors import FileAccessError, FormatError, UnsupportedError, UsageError
+from pteron.files.array_files import read_array, read_arrays, write_arrays
 
 A, B = np.arange(3), np.ones((2, 2), np.float32)
 
@@ -84,3 +84,13 @@ def test_a_dtype_without_numpy(tmp_path: Path) -> None:
     save_file({"a": torch.ones(2, dtype=torch.float8_e4m3fn)}, path)
     with pytest.raises(UnsupportedError, match="float8_e4m3fn"):
         read_arrays(path)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float8_e5m2"])
+def test_dtypes_that_numpy_cannot_name_are_widened(tmp_path: Path, dtype: str) -> None:
+    import ml_dtypes
+
+    write_arrays(tmp_path / "o.npz", {"y": np.array([1.5, -2], getattr(ml_dtypes, dtype))})
+    written = np.load(tmp_path / "o.npz")["y"]
+    assert written.dtype == np.float32
+    assert written.tolist() == [1.5, -2]

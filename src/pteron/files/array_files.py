@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from pteron.edit.tensor_bytes import Array
 from pteron.errors import FileAccessError, FormatError, UnsupportedError, UsageError
 from pteron.files.saving import write_atomically
+
+Array = np.ndarray[Any, np.dtype[Any]]
 
 _DAMAGED: tuple[type[Exception], ...] = (
     ValueError,
@@ -84,7 +85,16 @@ def _read_safetensors(path: Path) -> dict[str, Array]:
 
 
 def write_arrays(path: Path | str, arrays: Mapping[str, Array]) -> None:
-    """Write an .npz, whole or not at all. Raises FileAccessError where it cannot."""
+    """Write an .npz, whole or not at all. Raises FileAccessError where it cannot.
+
+    bfloat16 and float8, which NumPy's format cannot name, are written as float32.
+    """
+    storable: dict[str, Any] = {name: _storable(array) for name, array in arrays.items()}
     archive = BytesIO()
-    np.savez(archive, allow_pickle=False, **dict[str, Any](arrays))
+    np.savez(archive, allow_pickle=False, **storable)
     write_atomically(path, [archive.getbuffer()])
+
+
+def _storable(array: Array) -> Array:
+    of_numpy = array.dtype.type.__module__ == "numpy"
+    return array if of_numpy else array.astype(np.float32)
