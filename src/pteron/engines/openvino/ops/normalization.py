@@ -27,10 +27,16 @@ def batch_norm(
     beta: Tensor | None = None,
     epsilon: Number = 1e-5,
 ) -> Output:
-    centred = opset.subtract(x, per_channel(x, mean))
-    variance = per_channel(x, variance)
-    scale = opset.divide(like(x, 1), opset.sqrt(opset.add(variance, like(x, epsilon))))
-    return _affine(x, opset.multiply(centred, scale), gamma, beta)
+    # Scale and shift are constants: worked out in fp32, whatever the layer's type.
+    spread = opset.convert(variance, "f32").output(0)
+    scale = opset.divide(like(spread, 1), opset.sqrt(opset.add(spread, like(spread, epsilon))))
+    if gamma is not None:
+        scale = opset.multiply(scale, opset.convert(gamma, "f32"))
+    shift = opset.negative(opset.multiply(scale, opset.convert(mean, "f32")))
+    if beta is not None:
+        shift = opset.add(shift, opset.convert(beta, "f32"))
+    scaled = opset.multiply(x, per_channel(x, scale.output(0)))
+    return opset.add(scaled, per_channel(x, shift.output(0)))
 
 
 @mil_op()
@@ -68,9 +74,12 @@ def local_response_norm(
     x: Floats, size: Int, alpha: Number = 1e-4, beta: Number = 0.75, k: Number = 1.0
 ) -> Output:
     # OpenVINO's LRN leaves k out. The mean of squares over neighbouring channels is a pooling.
+    # An even size has no middle: Core ML then takes one channel less, and still divides by size.
+    radius = (size - 1) // 2
     flat = opset.reshape(opset.multiply(x, x), ints([0, 1, static_shape(x)[1], -1]), True)
-    ones, around = [1, 1], ([size // 2, 0], [(size - 1) // 2, 0])
-    mean = opset.avg_pool(flat, ones, *around, [size, 1], False)
+    window = [2 * radius + 1, 1]
+    mean = opset.avg_pool(flat, [1, 1], [radius, 0], [radius, 0], window, False)
+    alpha *= window[0] / size
     mean = opset.reshape(mean, shape_of(x), False)
     scale = opset.power(opset.add(opset.multiply(mean, like(x, alpha)), like(x, k)), like(x, beta))
     return opset.divide(x, scale)
