@@ -13,6 +13,7 @@ from pteron.errors import PteronError
 
 if TYPE_CHECKING:
     from pteron import cache as cache
+    from pteron import coreml as coreml
     from pteron import edit as edit
     from pteron.files import BundledFile as BundledFile
     from pteron.files import PTDFile as PTDFile
@@ -34,7 +35,7 @@ _HOMES: dict[str, str] = {
     "lower": "pteron.lowering",
     "open": "pteron.files",
 }
-_ROOMS = ("cache", "edit")
+_ROOMS = ("cache", "coreml", "edit")
 
 __all__ = ["PteronError", "__version__", *_HOMES, *_ROOMS]
 
