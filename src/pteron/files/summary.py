@@ -168,11 +168,12 @@ def _delegate_states(file: PTEFile, delegate: Delegate) -> Iterator[dict[str, An
             "method": delegate.method,
             "dtype": state.dtype,
             "shape": list(state.shape),
-            "bytes": prod(size or 0 for size in state.shape) * _STATE_ITEMSIZE[state.dtype],
+            "bytes": prod(size or 0 for size in state.shape) * _STATE_ITEMSIZE.get(state.dtype, 0),
         }
 
 
 _STATE_ITEMSIZE = {"float16": 2, "float32": 4}
+"""Bytes per element of the types that states can have; a damaged payload may name any other."""
 
 
 def _blobs(blobs: Any) -> dict[str, int]:
