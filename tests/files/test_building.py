@@ -187,6 +187,9 @@ def test_wrong_indices_are_refused() -> None:
     delegate.execution_plan[0].delegates[0].processed.location = DataLocation.SEGMENT
     refused("processed.location INLINE", delegate, delegate_payloads=[b"x", b"y"])
     refused("alignment 3 is not a power of two", Program(), segment_alignment=3)
+    refused("alignment 0 is not", Program(), named_data={"x": NamedBlob(b"x", 0)})
+    refused("a str cannot be stored", Program(), named_data={"x": NamedBlob("x")})  # type: ignore[arg-type]
+    refused("a list cannot be stored", Program(), constants=[[1, 2]])
 
 
 def test_method_views() -> None:

@@ -248,3 +248,19 @@ def test_what_cannot_be_written() -> None:
     file.program.execution_plan[0].inputs = [1 << 40]
     with pytest.raises(UsageError, match=r"execution_plan\[0\]\.inputs"):
         file.to_bytes()
+
+
+def test_unknown_fields_of_a_program_in_a_bundle() -> None:
+    """They are lost only where the program itself is rewritten."""
+    inner = open_file(with_unknown_field())
+    assert isinstance(inner, PTEFile)
+    file = open_file(BundledFile(inner).to_bytes())
+    assert isinstance(file, BundledFile)
+    assert [table for table, _, _ in file.unknown_fields] == ["Program"]
+    file.test_suites.append(bundled.BundledMethodTestSuite("forward"))
+    assert file.pte.to_bytes() in file.to_bytes()
+    file.pte.program.version = 1
+    with pytest.raises(UnsupportedError, match=r"Program\.slot 8"):
+        file.to_bytes()
+    again = open_file(file.to_bytes(drop_unknown=True))
+    assert again.unknown_fields == []

@@ -6,13 +6,12 @@ delegates, named data. Equal blobs are stored once.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from pteron.errors import UsageError
 from pteron.files.equal import first_equals
 from pteron.files.parts import Parts
-from pteron.files.segments import Segment, align_up, as_bytes, place
+from pteron.files.segments import Segment, align_up, as_bytes, checked_alignment, place
 from pteron.files.tensors import is_constant, mutable_segment_index, stored_tensors
 from pteron.flatbuf import Buffer, clone
 from pteron.schema import program as schema
@@ -24,9 +23,13 @@ def assemble(parts: Parts) -> tuple[Program, list[Segment]]:
 
     Raises :class:`UsageError` for an index or an alignment that is wrong.
     """
-    for alignment in (parts.segment_alignment, parts.constant_alignment):
-        if alignment < 1 or alignment & (alignment - 1):
-            raise UsageError(f"alignment {alignment} is not a power of two")
+    for alignment in (
+        parts.segment_alignment,
+        parts.constant_alignment,
+        parts.base_alignment or 1,
+        *(blob.alignment for blob in parts.named_data.values()),
+    ):
+        checked_alignment(alignment)
     assembly = _Assembly(parts)
     assembly.place_constants()
     assembly.place_mutable_data()
@@ -45,7 +48,7 @@ class _Assembly:
         self.segments: list[Segment] = []
 
     def _add(self, pieces: Sequence[Buffer], alignment: int = 1) -> int:
-        alignment = math.lcm(alignment, self.parts.segment_alignment)
+        alignment = max(alignment, self.parts.segment_alignment)
         self.segments.append(Segment(tuple(map(as_bytes, pieces)), alignment))
         return len(self.segments) - 1
 
@@ -124,7 +127,7 @@ class _Assembly:
         first = first_equals([as_bytes(blob.data) for blob in blobs])
         alignments: dict[int, int] = {}
         for blob, index in zip(blobs, first, strict=True):
-            alignments[index] = math.lcm(alignments.get(index, 1), blob.alignment)
+            alignments[index] = max(alignments.get(index, 1), blob.alignment)
         placed = {i: self._add([blobs[i].data], a) for i, a in alignments.items()}
         self.program.named_data = [
             schema.NamedData(key=key, segment_index=placed[index])

@@ -78,9 +78,9 @@ class BinaryFile(ABC):
 
     def pieces(self, *, drop_unknown: bool = False) -> Iterable[Buffer]:
         """The bytes that :meth:`save` would write, in pieces; large blobs are not copied."""
-        if self._source and not self._modified():
-            return [self._source.view]
-        if not drop_unknown and (unknown := self.unknown_fields):
+        if not self._modified():
+            return [self._view()]
+        if not drop_unknown and (unknown := self._would_lose()):
             names = ", ".join(f"{table}.{field}" for table, field, _ in unknown)
             raise UnsupportedError(
                 f"rewriting would lose fields of a newer schema ({names}); drop_unknown drops them"
@@ -111,11 +111,15 @@ class BinaryFile(ABC):
         return self._source.view
 
     def _modified(self) -> bool:
-        """Whether the objects differ from the file that was opened."""
-        if self._blobs_modified():
+        """Whether the objects differ from the file that was opened, if any was."""
+        if self._source is None or self._blobs_modified():
             return True
         decoded = self._decoded()
         return decoded is not None and differ(decoded, self._pristine()[1])
+
+    def _would_lose(self) -> list[UnknownField]:
+        """Fields of a newer schema that rewriting leaves out."""
+        return self.unknown_fields
 
     @abstractmethod
     def _decoded(self) -> Table | None:

@@ -9,7 +9,7 @@ from pteron.errors import FormatError
 from pteron.files.base import BinaryFile
 from pteron.files.program_file import PTEFile
 from pteron.files.source import Source
-from pteron.flatbuf import Buffer, Reader, Table, encode
+from pteron.flatbuf import Buffer, Reader, Table, UnknownField, encode
 from pteron.schema.bundled import (
     IDENTIFIER,
     VERSION,
@@ -61,6 +61,14 @@ class BundledFile(BinaryFile):
         """Test cases, by method."""
         return self.bundle.method_test_suites
 
+    @property
+    def unknown_fields(self) -> list[UnknownField]:
+        """Fields of a newer schema that reading passed over, the program's among them."""
+        return super().unknown_fields + self.pte.unknown_fields
+
+    def _would_lose(self) -> list[UnknownField]:
+        return super().unknown_fields + (self.pte._would_lose() if self.pte._modified() else [])
+
     def _pristine(self) -> tuple[Reader, BundledProgram]:
         reader = Reader(self._view())
         return reader, reader.root(BundledProgram)
@@ -73,7 +81,7 @@ class BundledFile(BinaryFile):
         return pte is not None and (pte is not self._pte_read or pte._modified())
 
     def _encode(self) -> Iterable[Buffer]:
-        self.bundle.program = _joined(self.pte.pieces())
+        self.bundle.program = _joined(self.pte.pieces(drop_unknown=True))
         return encode(self.bundle, IDENTIFIER).pieces
 
 

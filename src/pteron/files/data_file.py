@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
@@ -17,6 +16,7 @@ from pteron.files.segments import (
     align_up,
     as_bytes,
     base_alignment,
+    checked_alignment,
     pieces_of,
     place,
     read_segments,
@@ -51,9 +51,9 @@ class PTDFile(BinaryFile):
         blobs = [as_bytes(blob.data) for blob in named_data.values()]
         first = first_equals(blobs)
         index_of = {original: index for index, original in enumerate(dict.fromkeys(first))}
-        alignments = dict.fromkeys(index_of, segment_alignment)
+        alignments = dict.fromkeys(index_of, checked_alignment(segment_alignment))
         for original, blob in zip(first, named_data.values(), strict=True):
-            alignments[original] = math.lcm(alignments[original], blob.alignment)
+            alignments[original] = max(alignments[original], checked_alignment(blob.alignment))
         self.segments = [Segment((blobs[i],), alignments[i]) for i in index_of]
         self.flat_tensor = FlatTensor(
             segments=place(self.segments),

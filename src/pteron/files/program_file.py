@@ -72,6 +72,7 @@ class PTEFile(BinaryFile):
             constant_alignment,
             inline_constants,
             inline_delegates,
+            base_alignment=base_alignment,
         )
         self.program, segments = assemble(parts)
         self.segments = segments

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from pteron.errors import FormatError
+from pteron.errors import FormatError, UsageError
 from pteron.files.header import Header
 from pteron.flatbuf import Buffer
 from pteron.schema.program import DataSegment
@@ -140,6 +140,16 @@ def refuse_overlaps(table: Sequence[DataSegment]) -> None:
 
 
 def as_bytes(buffer: object) -> memoryview:
-    """Any contiguous buffer as a read-only view of its bytes."""
-    view = memoryview(buffer)  # type: ignore[arg-type]
-    return view.cast("B").toreadonly() if view.nbytes else memoryview(b"")
+    """Any contiguous buffer as a read-only view of its bytes. Raises :class:`UsageError`."""
+    try:
+        view = memoryview(buffer)  # type: ignore[arg-type]
+        return view.cast("B").toreadonly() if view.nbytes else memoryview(b"")
+    except TypeError as error:
+        raise UsageError(f"a {type(buffer).__name__} cannot be stored: {error}") from None
+
+
+def checked_alignment(alignment: int) -> int:
+    """Itself, or a :class:`UsageError` if it is not a power of two."""
+    if alignment < 1 or alignment & (alignment - 1):
+        raise UsageError(f"alignment {alignment} is not a power of two")
+    return alignment
