@@ -124,6 +124,11 @@ def test_report_as_table_and_as_json():
     assert data["delegates"][0]["backend"] == "CoreMLBackend"
 
 
+def test_report_names_what_shares_memory():
+    report = lower(zoo.build("BufferIsViewOfAnother"), X, backend=None).lowering_report
+    assert {name: r.aliases for name, r in report.state.buffers.items()} == {"whole": ["row"]}
+
+
 def test_progress_names_the_stages():
     class Stages:
         def __init__(self) -> None:

@@ -862,6 +862,23 @@ class NoInputs(nn.Module):
         return self.b * 2
 
 
+@case
+class ChannelsLast(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(2, 3, 3, padding=1).to(memory_format=torch.channels_last)
+        self.register_buffer("b", torch.zeros(1, 3, 4, 5))
+
+    @staticmethod
+    def inputs(generator: torch.Generator, step: int) -> tuple[Any, ...]:
+        return (torch.randn(1, 2, 4, 5, generator=generator),)
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = self.conv(x.to(memory_format=torch.channels_last))
+        self.b.add_(y.relu())
+        return self.b.permute(0, 2, 3, 1).relu() + y.permute(0, 2, 3, 1)
+
+
 # Small versions of real models
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pteron.errors import LoweringError, UsageError
@@ -32,9 +33,17 @@ def source(name: str, given: Any) -> tuple[Any, tuple[Any, ...], Mapping[str, An
     return model, tuple(args), dict(kwargs or {}), shapes
 
 
+@dataclass(frozen=True)
+class Exported:
+    """A method's graph, and the other names of its buffers that share memory."""
+
+    program: ExportedProgram
+    aliases: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
 def export(
     model: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], dynamic_shapes: Any
-) -> ExportedProgram:
+) -> Exported:
     """The graph of a module, or of a bound method of one, as ``torch.export`` sees it.
 
     An ExportedProgram is taken as it is. Raises :class:`LoweringError` with torch.export's
@@ -43,17 +52,18 @@ def export(
     import torch
 
     if isinstance(model, torch.export.ExportedProgram):
-        return model
+        return Exported(model)
     module = getattr(model, "__self__", model)
     if not isinstance(module, torch.nn.Module):
         raise UsageError(
             f"can lower an nn.Module, a method of one, or an ExportedProgram, not {type(model)}"
         )
     try:
-        with torch.no_grad(), unified(module), written_back(module, model):
-            return torch.export.export(
+        with torch.no_grad(), unified(module) as aliases, written_back(module, model):
+            program = torch.export.export(
                 module, args, dict(kwargs), dynamic_shapes=dynamic_shapes, strict=False
             )
+        return Exported(program, aliases)
     except LoweringError:
         raise
     except Exception as error:

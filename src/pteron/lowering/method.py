@@ -33,6 +33,7 @@ class KeptInVainError(Exception):
 class MethodLowering:
     """One method on its way.
 
+    ``aliases`` are the other names of buffers that share memory;
     ``shared`` names the buffers that the program must own because of other methods, with reasons;
     ``decomposable`` the operators that could still be decomposed.
     """
@@ -41,12 +42,14 @@ class MethodLowering:
         self,
         name: str,
         program: ExportedProgram,
+        aliases: Mapping[str, Sequence[str]],
         shared: Mapping[str, str],
         decomposable: Collection[Any],
         choices: Choices,
     ) -> None:
         self.name = name
         self.program = program
+        self.aliases = aliases
         self.shared = shared
         self.choices = choices
         self.decomposable = decomposable
@@ -67,7 +70,7 @@ class MethodLowering:
     def _plan(self) -> tuple[state.StatePlan, list[set[Node]]]:
         choices = self.choices
         choices.progress.stage(f"plan {self.name}")
-        plan = state.survey(self.name, self.program)
+        plan = state.survey(self.name, self.program, self.aliases)
         for name, reason in self.shared.items():
             if name in plan.buffers:
                 plan.buffers[name].give(state.Owner.PROGRAM, reason)

@@ -74,7 +74,7 @@ def lower(
     if not isinstance(model, Mapping):
         model = {"forward": (model, example_inputs, example_kwargs, dynamic_shapes)}
     with quiet():
-        exported: dict[str, ExportedProgram] = {}
+        exported: dict[str, capture.Exported] = {}
         for name, source in model.items():
             progress.stage(f"export {name}")
             exported[name] = capture.export(*capture.source(name, source))
@@ -83,7 +83,7 @@ def lower(
         return _file(lowered)
 
 
-def _lowered(exported: Mapping[str, ExportedProgram], choices: Choices) -> list[LoweredMethod]:
+def _lowered(exported: Mapping[str, capture.Exported], choices: Choices) -> list[LoweredMethod]:
     """Every method, decomposed no further than the backend turns out to need."""
     kept = has_portable_kernel if choices.backend is None else support.keeps
     in_vain: set[Any] = set()
@@ -93,14 +93,16 @@ def _lowered(exported: Mapping[str, ExportedProgram], choices: Choices) -> list[
 
     while True:
         programs: dict[str, ExportedProgram] = {}
-        for name, program in exported.items():
+        for name, source in exported.items():
             choices.progress.stage(f"decompose {name}")
-            programs[name] = decompose.functional(program, keep)
+            programs[name] = decompose.functional(source.program, keep)
         shared = {name: _shared(methods) for name, methods in unify(programs).items()}
         decomposable = set(decompose.decompositions()) - in_vain
         try:
             return [
-                MethodLowering(name, program, shared, decomposable, choices).lower()
+                MethodLowering(
+                    name, program, exported[name].aliases, shared, decomposable, choices
+                ).lower()
                 for name, program in programs.items()
             ]
         except KeptInVainError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from fnmatch import fnmatchcase
@@ -106,13 +106,14 @@ class StatePlan:
             buffers[name] = first
         return cls(buffers)
 
-    def owned_by(self, owner: Owner) -> list[BufferRecord]:
-        """The buffers of one owner, in the model's order."""
-        return [record for record in self.buffers.values() if record.owner is owner]
 
+def survey(
+    method: str, program: ExportedProgram, aliases: Mapping[str, Sequence[str]]
+) -> StatePlan:
+    """Record every buffer, and every other tensor of the model that the method writes.
 
-def survey(method: str, program: ExportedProgram) -> StatePlan:
-    """Record every buffer, and every other tensor of the model that the method writes."""
+    ``aliases`` gives the other names of buffers that share memory.
+    """
     import torch
     from torch.export.graph_signature import InputKind
 
@@ -136,6 +137,7 @@ def survey(method: str, program: ExportedProgram) -> StatePlan:
             shape=tuple(tensor.shape),
             persistent=bool(spec.persistent),
             zero=not bool(torch.count_nonzero(tensor)),
+            aliases=list(aliases.get(name, ())),
         )
         record.reads = [_access(method, u) for u in nodes[spec.arg.name].users if u.op != "output"]
         if name in written:
@@ -209,11 +211,11 @@ def touching(plan: StatePlan, program: ExportedProgram) -> list[Together]:
     nodes = {node.name: node for node in program.graph.nodes}
     specs = {str(spec.target): spec for spec in program.graph_signature.input_specs}
     written = mutations(program)
-    return [
-        Together(name, (*nodes[specs[name].arg.name].users, nodes[written[name]]))
-        for name, record in plan.buffers.items()
-        if record.owner is None
-    ]
+    sets = []
+    for name in [name for name, record in plan.buffers.items() if record.owner is None]:
+        uses = [*nodes[specs[name].arg.name].users, nodes[written[name]]]
+        sets.append(Together(name, tuple(node for node in uses if node.op == "call_function")))
+    return sets
 
 
 def settle(plan: StatePlan, sets: Sequence[Together], division: Partition) -> None:
@@ -225,9 +227,11 @@ def settle(plan: StatePlan, sets: Sequence[Together], division: Partition) -> No
     for group in sets:
         record = plan.buffers[group.name]
         homes = {home.get(node) for node in group.nodes}
-        owner = homes.pop()
+        owner = homes.pop() if homes else None
         if group.name in division.parted:
             record.give(Owner.PROGRAM, _parted(group, division.parted[group.name]))
+        elif not group.nodes:
+            record.give(Owner.PROGRAM, "the method computes nothing with it")
         elif homes or owner is None:
             record.give(Owner.PROGRAM, "other buffers keep its reads and writes apart")
         else:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
+
 from pteron.lowering import memory
 from pteron.lowering.emit.blobs import Blobs
 from pteron.lowering.emit.tensors import content, describe, nbytes
@@ -68,7 +70,7 @@ class Builder:
         record.allocation_info = _place(STATE, self.data.state.offsets[name])
         record.extra_tensor_info = ExtraTensorInfo(fully_qualified_name=name)
         first = content(tensor)
-        if any(first):
+        if np.frombuffer(first, np.uint8).any():
             record.data_buffer_idx = self.data.mutable_data.add(first)
         return self.values.add(record)
 

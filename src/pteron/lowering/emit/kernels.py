@@ -77,7 +77,9 @@ def bind(op: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[
     for index, argument in enumerate(op._schema.arguments):
         if argument.is_out:
             continue
-        if argument.name in kwargs:
+        if argument.name == "memory_format":  # every tensor of an emitted program is row-major
+            bound[argument.name] = None
+        elif argument.name in kwargs:
             bound[argument.name] = kwargs[argument.name]
         elif not argument.kwarg_only and index < len(args):
             bound[argument.name] = args[index]

@@ -67,8 +67,6 @@ class Values:
             return String(string_val=value)
         if isinstance(value, torch.dtype):
             return Int(int_val=int(scalar_type(value)))
-        if isinstance(value, torch.memory_format):
-            return Int(int_val=_MEMORY_FORMATS.index(str(value)))
         if isinstance(value, (torch.layout, torch.device)):
             return Int(int_val=0)  # strided, cpu: all that a program knows
         raise LoweringError(f"a program cannot hold the argument {value!r} of type {type(value)}")
@@ -79,7 +77,3 @@ class Values:
         if kind.startswith("float") or any(isinstance(v, float) for v in values):
             return DoubleList(items=[float(v) for v in values])
         return IntList(items=[self.constant(v, "int") for v in values])
-
-
-_MEMORY_FORMATS = ("torch.contiguous_format", "torch.preserve_format", "torch.channels_last")
-"""c10/core/MemoryFormat.h, in the order of its numbers."""
