@@ -92,6 +92,19 @@ def test_project_with_a_version_file_is_no_old_cache(cache: DirectoryCache, vers
     assert (cache.path / "models" / "thesis.tex").read_bytes() == b"precious"
 
 
+def test_many_processes_make_the_directory_at_once(tmp_path: Path) -> None:
+    for number in range(10):
+        path = tmp_path / str(number)
+        start = time.monotonic() + 0.05
+
+        def use(path: Path = path, start: float = start) -> None:
+            time.sleep(max(0.0, start - time.monotonic()))
+            assert DirectoryCache(path).find("absent") is None
+
+        children = [in_child(use) for _ in range(12)]
+        assert [exit_code(child) for child in children] == [0] * 12
+
+
 def test_directory_that_is_missing_is_made_again(cache: DirectoryCache) -> None:
     cache.get_or_compile(KEY, compile).close()
     (cache.path / "temp").rmdir()

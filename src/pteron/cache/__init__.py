@@ -5,6 +5,7 @@ from __future__ import annotations
 from pteron.cache.default import default_cache, reset_default_cache, set_default_cache
 from pteron.cache.directory import DirectoryCache
 from pteron.cache.entry import Entry
+from pteron.cache.evict import Limits
 from pteron.cache.key import CacheKey
 from pteron.cache.manifest import FileRecord, Manifest
 from pteron.cache.memory import MemoryCache
@@ -19,6 +20,7 @@ __all__ = [
     "DirectoryCache",
     "Entry",
     "FileRecord",
+    "Limits",
     "Loaded",
     "Manifest",
     "MemoryCache",

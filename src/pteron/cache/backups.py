@@ -8,6 +8,7 @@ import plistlib
 import sys
 from contextlib import suppress
 
+from pteron.cache import durable
 from pteron.cache.layout import Layout
 
 # The signature that https://bford.info/cachedir/ prescribes; programs look at its first 43 bytes.
@@ -31,7 +32,7 @@ def is_tagged(layout: Layout) -> bool:
 
 def exclude_from_backups(layout: Layout) -> None:
     """Mark the directory as one that backups leave out."""
-    layout.tag.write_bytes(_TAG)
+    durable.replace(layout.tag, _TAG, scratch=layout.new_tag)
     if sys.platform == "darwin":
         _set_attribute(os.fsencode(layout.root))
 

@@ -40,6 +40,7 @@ class Layout:
         self.version = root / "version.txt"
         self.new_version = root / "version.txt.new"
         self.tag = root / "CACHEDIR.TAG"
+        self.new_tag = root / "CACHEDIR.TAG.new"
         self.lock = root / "lock"
         self.entries = root / "entries"
         self.models = root / "models"
@@ -56,7 +57,7 @@ class Layout:
     @property
     def files(self) -> tuple[Path, ...]:
         """Every file that is made anew when the format changes."""
-        return (self.new_version, self.usage, self.statistics)
+        return (self.new_version, self.new_tag, self.usage, self.statistics)
 
     def generation(self, name: str) -> Path:
         """Directory of one generation of an entry."""

@@ -55,11 +55,12 @@ def _version(layout: Layout) -> int | None:
 
 
 def _initialize(layout: Layout, *, read_only: bool) -> None:
-    version = _version(layout)
+    foreign = _foreign(layout)
+    version = _version(layout)  # asked last: another process may be making the cache just now
+    if version is None and foreign:
+        raise _refusal(layout, f"is no cache but holds {foreign!r}; give an empty directory")
     if version is not None and version > FORMAT_VERSION:
         raise _refusal(layout, f"has format {version}, made by a newer pteron; it is left alone")
-    if version is None:
-        _check_empty(layout)
     if read_only:
         raise _refusal(layout, "is no cache of this format, and may not be changed")
     with locks.exclusive(layout.lock, keep=True):
@@ -67,11 +68,11 @@ def _initialize(layout: Layout, *, read_only: bool) -> None:
             _create(layout)
 
 
-def _check_empty(layout: Layout) -> None:
+def _foreign(layout: Layout) -> str | None:
+    """Something that a cache in the making does not hold."""
     ours = {path.name for path in (layout.lock, *layout.files, *layout.directories)}
-    for path in layout.root.iterdir():
-        if path.name not in ours | _NOT_OURS_BUT_HARMLESS:
-            raise _refusal(layout, f"is no cache but holds {path.name!r}; give an empty directory")
+    names = sorted(path.name for path in layout.root.iterdir())
+    return next((name for name in names if name not in ours | _NOT_OURS_BUT_HARMLESS), None)
 
 
 def _create(layout: Layout) -> None:
