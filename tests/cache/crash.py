@@ -161,7 +161,20 @@ OPERATIONS: dict[str, Callable[[DirectoryCache], object]] = {
 
 def kill_at_every_step(root: Path) -> int:
     """Kill each operation before each of its system calls in turn; returns how many kills."""
-    return sum(_kill_at_every_step(root, name) for name in OPERATIONS)
+    made = _kill_while_made(root)
+    return made + sum(_kill_at_every_step(root, name) for name in OPERATIONS)
+
+
+def _kill_while_made(root: Path) -> int:
+    for step in itertools.count():
+        cache = DirectoryCache(root / f"make-{step}")
+        killed = exit_code(in_child(partial(killed_at, step, lambda new: new.find("a"), cache)))
+        store(cache, ANCHOR, 1)
+        check_one(cache.path, survives=True)
+        if killed == 0:
+            return step
+        assert killed == -signal.SIGKILL, "making the directory failed by itself"
+    raise AssertionError("unreachable")
 
 
 def _kill_at_every_step(root: Path, name: str) -> int:
