@@ -63,7 +63,6 @@ class Scope:
 
 
 Ports = dict[str, tuple[Any, TensorType]]  # name -> (OpenVINO parameter or result, type)
-_LABEL, _PROBABILITIES = TensorType("str", ()), TensorType("object", ())
 
 
 @dataclass(frozen=True)
@@ -176,8 +175,7 @@ class Translator:
     def _result(self, name: str, value: Named) -> tuple[Any, TensorType]:
         if isinstance(value, Classes):
             self._labels[name] = value.labels
-            is_label = isinstance(value.type, TensorType)
-            return _named(value.probabilities, name), _LABEL if is_label else _PROBABILITIES
+            return _named(value.probabilities, name), _class_type(value.type)
         if isinstance(value, State) or not isinstance(value.type, TensorType):
             raise OpProblem(f"output '{name}' of type {value.type} is not supported")
         return _named(value.tensor(), name), value.type
@@ -215,6 +213,13 @@ def _variable(name: str, type: TensorType) -> Any:
     info.data_shape, info.data_type = type.partial_shape, type.element_type
     info.variable_id = name
     return ov.op.util.Variable(info)
+
+
+def _class_type(type: AnyType) -> TensorType:
+    """How a classifier's output reaches the caller: a label, or a dictionary in an object array."""
+    if not isinstance(type, TensorType):
+        return TensorType("object", ())
+    return TensorType("str" if type.dtype == "string" else type.dtype, ())
 
 
 def _named(output: Output, name: str) -> Any:
