@@ -37,14 +37,13 @@ class Entry:
     """A compiled model on disk, which stays there while this object lives.
 
     Attributes:
-        path: directory of the compiled files. Never write to it.
         manifest: what is known of the entry.
         hit: whether it was there already; False if it was compiled or stored just now.
     """
 
     def __init__(
         self,
-        path: Path,
+        path: str | Path,
         manifest: Manifest,
         *,
         hit: bool,
@@ -52,12 +51,17 @@ class Entry:
         condemn: Callable[[str], bool],
     ) -> None:
         """Made by caches: ``release`` ends the hold, ``condemn`` takes the entry out of them."""
-        self.path = path
+        self._path = path
         self.manifest = manifest
         self.hit = hit
         self._condemn = condemn
         self._hold = release if isinstance(release, Hold) else Hold(release)
         self._let_go = weakref.finalize(self, self._hold.take())
+
+    @property
+    def path(self) -> Path:
+        """Directory of the compiled files. Never write to it."""
+        return Path(self._path)
 
     @property
     def identifier(self) -> str:
@@ -78,7 +82,7 @@ class Entry:
     def again(self, *, hit: bool, condemn: Callable[[str], bool] | None = None) -> Entry:
         """Another entry of the same files, which are held until both are closed."""
         return Entry(
-            self.path,
+            self._path,
             self.manifest,
             hit=hit,
             release=self._hold,

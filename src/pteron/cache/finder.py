@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from pathlib import Path
 
 from pteron.cache import publish, reader
 from pteron.cache.entry import Entry
@@ -54,7 +53,7 @@ class Finder:
         def condemn(reason: str) -> bool:
             return self._recover(found.manifest.identifier, found.generation, reason)
 
-        path = Path(f"{self._opened.to_read().models}/{found.generation}/model")
+        path = f"{self._opened.to_read().models}/{found.generation}/model"
         return Entry(path, found.manifest, hit=hit, release=found.close, condemn=condemn)
 
     def _look_up(self, identifier: str, *, use: bool) -> Found | None:

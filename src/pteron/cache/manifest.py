@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from pteron.cache.tree import file_sizes
@@ -24,8 +24,7 @@ class FileRecord(NamedTuple):
     digest: str
 
 
-@dataclass(frozen=True)
-class Manifest:
+class Manifest(NamedTuple):
     """Describes one entry.
 
     Attributes:
@@ -38,7 +37,7 @@ class Manifest:
 
     identifier: str
     files: Mapping[str, FileRecord]
-    key: Mapping[str, object] = field(default_factory=dict)
+    key: Mapping[str, object] = MappingProxyType({})
     created: float = 0.0
     compile_seconds: float = 0.0
 
@@ -54,7 +53,7 @@ class Manifest:
                 "identifier": self.identifier,
                 "created": self.created,
                 "compile_seconds": self.compile_seconds,
-                "key": self.key,
+                "key": dict(self.key),
                 "files": {path: [file.size, file.digest] for path, file in self.files.items()},
             },
             indent=1,
