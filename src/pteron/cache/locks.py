@@ -17,7 +17,7 @@ from pathlib import Path
 with suppress(ImportError):  # not POSIX: prepare() refuses the cache before a lock is asked for
     import fcntl
 
-_UNSUPPORTED = frozenset({errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EBADF, errno.EINVAL})
+_UNSUPPORTED = frozenset({errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP})
 _exclusive: weakref.WeakSet[Lock] = weakref.WeakSet()
 
 
