@@ -6,7 +6,7 @@ from itertools import combinations
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
@@ -20,6 +20,7 @@ lifetimes = st.builds(
 )
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(lifetimes, max_size=25))
 def test_values_that_live_together_lie_apart(values):
     arena = memory.plan(dict(enumerate(values)))

@@ -26,33 +26,24 @@ PROGRAM_OWNED = {
 }
 """Cases with no state in the delegate, and a part of the reason that the report gives."""
 
-QUICK = {
-    "AddInPlace",
-    "AttentionKVCache",
-    "BatchNormTraining",
-    "BufferIsViewOfAnother",
-    "CondWrite",
-    "ExactSwap",
-    "IndexPut",
-    "Int64Counter",
-    "LSTMTagger",
-    "MixedDtypes",
-    "NestedModules",
-    "NonZeroFirstValue",
-    "OverlappingSlices",
-    "ShiftRegister",
-    "TiedBuffers",
-    "ViewOfView",
-}
-"""Cases of every run; the others are marked slow, for their number."""
-
 QUICK_WITHOUT_STATE = {"AttentionKVCache", "ShiftRegister", "TiedBuffers"}
 
+NOT_YET = {
+    ("WriteOnly", True): "OpenVINO drops the ReadValue of a state that nothing reads",
+}
+
+
+def marks(name: str, take_over: bool, quick: set[str]) -> list[pytest.MarkDecorator]:
+    found = [] if name in quick else [pytest.mark.slow]
+    reason = NOT_YET.get((name, take_over))
+    return found if reason is None else [*found, pytest.mark.xfail(reason=reason)]
+
+
 CASES = [
-    pytest.param(name, take_over, marks=() if name in quick else pytest.mark.slow, id=f"{name}-{o}")
+    pytest.param(name, take_over, marks=marks(name, take_over, quick), id=f"{name}-{o}")
     for name in sorted(zoo.ZOO)
     for take_over, o, quick in [
-        (True, "delegate", QUICK),
+        (True, "delegate", zoo.QUICK),
         (False, "program", QUICK_WITHOUT_STATE),
     ]
 ]
@@ -78,7 +69,7 @@ def test_same_numbers_as_eager_after_every_step(name: str, take_over: bool) -> N
             torch.testing.assert_close(got, want, rtol=4e-3, atol=4e-3)
 
 
-@pytest.mark.parametrize("name", sorted(PROGRAM_OWNED.keys() & QUICK | {"BoolMask", "RankSix"}))
+@pytest.mark.parametrize("name", sorted(PROGRAM_OWNED.keys() & zoo.QUICK | {"BoolMask", "RankSix"}))
 def test_what_a_delegate_cannot_own_is_the_programs(name: str) -> None:
     report = lower(zoo.build(name), zoo.inputs_of(name)[0]).lowering_report
     reason = PROGRAM_OWNED[name]

@@ -17,7 +17,13 @@ WITHOUT_KERNEL = {"CustomMutatingOp"}
 """Cases with an operator that no runtime but PyTorch's has."""
 
 
-@pytest.mark.parametrize("name", sorted(zoo.ZOO.keys() - WITHOUT_KERNEL))
+CASES = [
+    pytest.param(name, marks=() if name in zoo.QUICK else pytest.mark.slow)
+    for name in sorted(zoo.ZOO.keys() - WITHOUT_KERNEL)
+]
+
+
+@pytest.mark.parametrize("name", CASES)
 def test_same_numbers_as_eager_after_every_step(name: str) -> None:
     model, steps = zoo.build(name), zoo.inputs_of(name)
     file = lower(copy.deepcopy(model), steps[0], backend=None)

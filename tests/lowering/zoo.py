@@ -15,6 +15,33 @@ from torch.nn import functional as F  # noqa: N812
 
 ZOO: dict[str, type[nn.Module]] = {}
 STEPS = 4
+QUICK = {
+    "AddInPlace",
+    "AttentionKVCache",
+    "BatchNormTraining",
+    "BufferIsViewOfAnother",
+    "CondWrite",
+    "ExactSwap",
+    "IndexPut",
+    "Int64Counter",
+    "LSTMTagger",
+    "MixedDtypes",
+    "NestedModules",
+    "NonZeroFirstValue",
+    "OverlappingSlices",
+    "ShiftRegister",
+    "TiedBuffers",
+    "ViewOfView",
+    "BoolMask",
+    "DictOutput",
+    "HalfBuffer",
+    "MutatedParameter",
+    "NoInputs",
+    "RankSix",
+    "Scatter",
+    "SliceAssign",
+}
+"""Cases of every run; the others are marked slow, for their number."""
 
 
 def case(cls: type[nn.Module]) -> type[nn.Module]:
