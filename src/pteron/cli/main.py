@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import sys
 
+import click
+
 from pteron.cli.app import app
 from pteron.cli.text import one_line
 from pteron.errors import PteronError
@@ -19,10 +21,13 @@ INTERRUPTED = 130
 def main() -> None:
     """Run the command line; a :class:`PteronError` becomes one line on stderr and exit 2."""
     try:
-        app(prog_name="pteron")
+        sys.exit(app.main(prog_name="pteron", standalone_mode=False))
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
     except PteronError as error:
         print(f"pteron: {one_line(str(error))}", file=sys.stderr)
         sys.exit(CANNOT)
-    except KeyboardInterrupt:
+    except (click.Abort, KeyboardInterrupt):
         print("pteron: interrupted", file=sys.stderr)
         sys.exit(INTERRUPTED)
