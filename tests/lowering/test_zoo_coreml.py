@@ -28,19 +28,13 @@ PROGRAM_OWNED = {
 
 QUICK_WITHOUT_STATE = {"AttentionKVCache", "ShiftRegister", "TiedBuffers"}
 
-NOT_YET = {
-    ("WriteOnly", True): "OpenVINO drops the ReadValue of a state that nothing reads",
-}
 
-
-def marks(name: str, take_over: bool, quick: set[str]) -> list[pytest.MarkDecorator]:
-    found = [] if name in quick else [pytest.mark.slow]
-    reason = NOT_YET.get((name, take_over))
-    return found if reason is None else [*found, pytest.mark.xfail(reason=reason)]
+def marks(name: str, quick: set[str]) -> list[pytest.MarkDecorator]:
+    return [] if name in quick else [pytest.mark.slow]
 
 
 CASES = [
-    pytest.param(name, take_over, marks=marks(name, take_over, quick), id=f"{name}-{o}")
+    pytest.param(name, take_over, marks=marks(name, quick), id=f"{name}-{o}")
     for name in sorted(zoo.ZOO)
     for take_over, o, quick in [
         (True, "delegate", zoo.QUICK),

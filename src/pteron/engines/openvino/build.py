@@ -33,7 +33,7 @@ def build(package: CoreMLPackage, function: str) -> Built:
     inputs = _ordered(translated.inputs, known.inputs, f"function '{function}': input")
     outputs = _ordered(translated.outputs, known.outputs, f"function '{function}': output")
     model = ov.Model(
-        [port for port, _ in outputs.values()],
+        [*(port for port, _ in outputs.values()), *translated.unread],
         translated.sinks,
         [port for port, _ in inputs.values()],
         function,

@@ -72,6 +72,8 @@ class Translated:
     inputs: Ports
     outputs: Ports
     sinks: list[Any]
+    unread: list[Any]
+    """Results for states that are written but never read: OpenVINO wants each variable read."""
     labels: dict[str, list[Any]]
 
 
@@ -96,7 +98,9 @@ class Translator:
         with self._blame("outputs"):
             outputs = {n: self._result(n, v) for n, v in zip(block.outputs, values, strict=True)}
             sinks = [_assign(s) for s in self.states if s.current is not None]
-        return Translated(inputs, outputs, sinks, self._labels)
+            firsts = [s.first for s in self.states if s.first is not None]
+            unread = [opset.result(first) for first in firsts if not first.get_target_inputs()]
+        return Translated(inputs, outputs, sinks, unread, self._labels)
 
     def translate(self, block: mil.Block) -> list[Named]:
         """Translate a block's operations in the current scope, and give its outputs."""

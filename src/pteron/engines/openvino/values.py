@@ -51,6 +51,8 @@ class State:
     name: str
     type: AnyType
     variable: Any
+    first: Output | None = None
+    """What the variable held when the call began, once it was asked for."""
     current: Output | None = None
 
 

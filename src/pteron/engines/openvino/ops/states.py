@@ -54,7 +54,7 @@ def _current(state: State) -> Output:
             raise OpProblem(f"state '{state.name}' of flexible shape {tensor} is not supported")
         zero = opset.constant(0, tensor.element_type)
         first = opset.broadcast(zero, ints(static))
-        state.current = ov.op.read_value(first, state.variable).output(0)
+        state.first = state.current = ov.op.read_value(first, state.variable).output(0)
     return state.current
 
 
