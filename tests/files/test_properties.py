@@ -126,8 +126,10 @@ def test_files_keep_every_blob(
     assert {key: bytes(blob.data) for key, blob in found.items()} == {
         key: blob.data for key, blob in blobs_by_name.items()
     }
+    placed = any(segment.size for segment in again.program.segments)
     for key, blob in blobs_by_name.items():
-        assert found[key].alignment % blob.alignment == 0
+        # A file without a byte of segment data has no segment base, and so nowhere to align.
+        assert not placed or found[key].alignment % blob.alignment == 0
     assert b"".join(again._encode()) == data
     assert PTEFile(**vars(again.parts())).to_bytes() == data
 

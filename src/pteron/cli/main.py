@@ -21,7 +21,7 @@ INTERRUPTED = 130
 def main() -> None:
     """Run the command line; a :class:`PteronError` becomes one line on stderr and exit 2."""
     try:
-        sys.exit(app.main(prog_name="pteron", standalone_mode=False))
+        sys.exit(app.main(prog_name="pteron", standalone_mode=False) or 0)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
