@@ -77,7 +77,7 @@ def timed_load() -> tuple[Module, float]:
     from pteron.engines import select
 
     cache = pteron.cache.DirectoryCache(CACHE)
-    print(f"\nengine: {select('CoreMLBackend').version}")
+    select("CoreMLBackend").device_features()  # imports the engine
     started = perf_counter()
     module = pteron.load(PROGRAM, cache=cache)
     return module, perf_counter() - started

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pteron.files import open as open
     from pteron.lowering import CoreML as CoreML
     from pteron.lowering import lower as lower
+    from pteron.runtime import Snapshot as Snapshot
     from pteron.runtime import load as load
 
 __version__ = "0.1.0"
@@ -31,6 +32,7 @@ _HOMES: dict[str, str] = {
     "CoreML": "pteron.lowering",
     "PTDFile": "pteron.files",
     "PTEFile": "pteron.files",
+    "Snapshot": "pteron.runtime",
     "load": "pteron.runtime",
     "lower": "pteron.lowering",
     "open": "pteron.files",

@@ -161,3 +161,11 @@ def test_inputs_that_cannot_be_streamed(
     outcome = pteron("run", counter_program, "--inputs", given, "--stream")
     assert outcome.code == 2
     assert "first axis" in outcome.err
+
+
+def test_json_has_no_nan(pteron: Command, counter_program: Path, tmp_path: Path) -> None:
+    x = np.array([[np.nan, np.inf, -np.inf, 1]], np.float32)
+    given = save(tmp_path / "in.npz", x=x)
+    outcome = pteron("run", counter_program, "--inputs", given, "--json")
+    (value,) = json.loads(outcome.out, parse_constant=lambda name: pytest.fail(name)).values()
+    assert value == [["NaN", "Infinity", "-Infinity", 2]]

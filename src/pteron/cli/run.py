@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from math import isfinite, isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -16,9 +17,7 @@ from pteron.cli.options import (
     precision_option,
 )
 from pteron.cli.output import print_json
-
-if TYPE_CHECKING:
-    from pteron.runtime import Method
+from pteron.cli.text import printable
 
 
 @click.command()
@@ -31,14 +30,19 @@ if TYPE_CHECKING:
 )
 @click.option("--outputs", type=PATH, metavar="FILE", help="Write the outputs here (.npz).")
 @click.option("--method", help="Method to call; 'forward' or the default one.")
-@click.option("--repeat", default=1, help="Call so many times; show the last outputs.")
+@click.option(
+    "--repeat",
+    default=1,
+    type=click.IntRange(min=1),
+    help="Call so many times; show the last outputs.",
+)
 @click.option("--stream", is_flag=True, help="Call once per entry of the inputs' first axis.")
 @click.option("--load-state", type=PATH, metavar="FILE", help="Begin with this state.")
 @click.option("--save-state", type=PATH, metavar="FILE", help="Write the state that is left.")
 @data_option
 @engine_option
 @precision_option
-@click.option("--threads", type=int, help="Threads an execution may use.")
+@click.option("--threads", type=click.IntRange(min=1), help="Threads an execution may use.")
 @click.option("--no-cache", is_flag=True, help="Compile anew.")
 @json_option
 def run(
@@ -70,14 +74,15 @@ def run(
     from pteron.runtime.stepping import repeat as call
     from pteron.runtime.stepping import stream as step
 
+    arrays = None if inputs is None else read_arrays(inputs)
     choices: dict[str, Any] = {"cache": None} if no_cache else {}
     with pteron.load(
         file, data=data or (), engine=engine, precision=precision, threads=threads, **choices
     ) as module:
         called = module.method(method)
         given: dict[str, Any] = {}
-        if inputs is not None:
-            given = named_inputs(read_arrays(inputs), called.inputs, str(inputs))
+        if arrays is not None:
+            given = named_inputs(arrays, called.inputs, str(inputs))
         if load_state is not None:
             module.state.load(load_state)
         values = step(called, given) if stream else call(called, given, repeat)
@@ -89,18 +94,25 @@ def run(
     if json:
         print_json({name: _plain(value) for name, value in named.items()})
     else:
-        _show(called, named)
+        _show(named)
 
 
 def _plain(value: Any) -> Any:
-    """An output as JSON can hold it."""
-    return value.tolist() if hasattr(value, "tolist") else value
+    """An output as JSON can hold it; what is not finite becomes a string (``"NaN"``)."""
+    plain = value.tolist() if hasattr(value, "tolist") else value
+    if isinstance(plain, list):
+        return [_plain(item) for item in plain]
+    if isinstance(plain, float) and not isfinite(plain):
+        return "NaN" if isnan(plain) else "Infinity" if plain > 0 else "-Infinity"
+    return plain
 
 
-def _show(method: Method, outputs: dict[str, Any]) -> None:
+def _show(outputs: dict[str, Any]) -> None:
     """One line per output: its name, dtype and shape, and its first values."""
     import numpy as np
 
-    for parameter, value in zip(method.outputs, outputs.values(), strict=True):
-        shown = np.array2string(np.asarray(value), threshold=16, precision=6, separator=", ")
-        click.echo(f"{parameter} = {shown}")
+    for name, value in outputs.items():
+        array = np.asarray(value)
+        shown = np.array2string(array, threshold=16, precision=6, separator=", ")
+        sizes = ", ".join(map(str, array.shape))
+        click.echo(f"{printable(name)}: {array.dtype.name}[{sizes}] = {shown}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -22,19 +23,30 @@ def as_array(value: object, dtype: np.dtype[Any], where: str) -> Array:
         return value
     if isinstance(value, (bool, int, float, list, tuple)):
         return _from_numbers(value, dtype, where)
+    if "torch" in sys.modules and isinstance(value, sys.modules["torch"].Tensor):
+        return _from_torch(value, where)
     if hasattr(value, "__dlpack__"):
         try:
-            return np.from_dlpack(_detached(value))
+            return np.from_dlpack(value)
         except (TypeError, RuntimeError, BufferError):
             pass  # a dtype or device that DLPack cannot hand to NumPy; __array__ may still do it
     if hasattr(value, "__array__"):
-        return np.asarray(value)
+        try:
+            return np.asarray(value)
+        except (TypeError, ValueError, RuntimeError) as error:
+            raise UsageError(f"{where}: cannot be read as an array: {error}") from None
     raise UsageError(f"{where}: expected an array, got {type(value).__name__}")
 
 
-def _detached(value: Any) -> Any:
-    """A torch tensor that requires grad refuses DLPack; its detached self does not."""
-    return value.detach() if getattr(value, "requires_grad", False) else value
+def _from_torch(tensor: Any, where: str) -> Array:
+    """A tensor's memory, dtypes that NumPy lacks included."""
+    from pteron.runtime.kernels.tensors import to_array
+
+    try:
+        array: Array = to_array(tensor.detach().cpu())
+    except (TypeError, RuntimeError) as error:
+        raise UsageError(f"{where}: cannot be read as an array: {error}") from None
+    return array
 
 
 def _from_numbers(value: object, dtype: np.dtype[Any], where: str) -> Array:

@@ -61,7 +61,7 @@ class PayloadLoader:
         """The compiled model of a payload; compiled at most once per loader."""
         digest = source.digest()
         if digest not in self._compiled:
-            engine = select(source.backend_id, self._engine)
+            engine = self.engine_for(source.backend_id)
             started = perf_counter()
             compiled, hit = self._obtain(engine, source, digest)
             seconds = perf_counter() - started
@@ -69,6 +69,16 @@ class PayloadLoader:
             self.records.append(LoadRecord(source.backend_id, name, digest, hit, seconds))
             self._compiled[digest] = compiled
         return self._compiled[digest]
+
+    def engine_for(self, backend_id: str) -> Engine:
+        """The engine that takes a backend's payloads. Raises UnsupportedError if none does here."""
+        try:
+            return select(backend_id, self._engine)
+        except UnsupportedError as error:
+            raise UnsupportedError(
+                f"{error}; engine 'executorch' runs whole programs for the backends that "
+                "ExecuTorch's own runtime has"
+            ) from None
 
     def close(self) -> None:
         """Let go of the cache entries."""
@@ -142,6 +152,7 @@ def prepare(
 
     Raises UnsupportedError when no engine here takes its backend.
     """
+    loader.engine_for(delegate.backend_id)
     source = open_payload(delegate.backend_id, delegate.payload, blobs, delegate.method)
     compiled = loader.load(source)
     function = _function(compiled, source.function, delegate)

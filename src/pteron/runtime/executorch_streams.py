@@ -8,6 +8,8 @@ lowering).
 
 from __future__ import annotations
 
+import logging
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from threading import Lock
@@ -53,8 +55,8 @@ class ExecutorchStreams:
         for name, method in self._file.methods.items():
             methods[name] = Method(
                 name,
-                inputs_of(method.plan, ()),
-                outputs_of(method.plan, ()),
+                inputs_of(method.plan),
+                outputs_of(method.plan),
                 partial(_execute, program, name),
                 lock,
             )
@@ -81,10 +83,16 @@ class ExecutorchStreams:
 
 
 def _runtime() -> Any:
+    disabled = logging.root.manager.disable
+    logging.disable(logging.WARNING)  # what the import says of torchao's libraries helps nobody
     try:
-        from executorch.runtime import Runtime
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            from executorch.runtime import Runtime
     except ModuleNotFoundError:
         raise MissingExtraError("the engine 'executorch'", "executorch") from None
+    finally:
+        logging.disable(disabled)
     return Runtime.get()
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from pteron.cache import default_cache
+from pteron.cache import CompiledModelCache, default_cache
 from pteron.engines.base import EngineOptions
 from pteron.errors import UnsupportedError, UsageError
 from pteron.files import BundledFile, PTDFile, PTEFile
@@ -19,9 +18,6 @@ from pteron.runtime.module import Module
 from pteron.runtime.package_streams import PackageStreams
 from pteron.runtime.program_streams import ProgramStreams
 
-if TYPE_CHECKING:
-    from pteron.cache import CompiledModelCache
-
 PRECISIONS = ("model", "f32", "fast")
 
 
@@ -32,7 +28,7 @@ class _Default(Enum):
 def load(
     source: str | Path | PTEFile | BundledFile,
     *,
-    data: Sequence[str | Path | PTDFile] = (),
+    data: str | Path | PTDFile | Sequence[str | Path | PTDFile] = (),
     engine: str | None = None,
     cache: CompiledModelCache | _Default | None = _Default.CACHE,
     precision: str = "model",
@@ -61,8 +57,12 @@ def load(
     """
     if precision not in PRECISIONS:
         raise UsageError(f"precision is one of {', '.join(PRECISIONS)}, not {precision!r}")
-    if threads is not None and threads < 1:
-        raise UsageError(f"threads is at least 1, not {threads}")
+    if threads is not None and (type(threads) is not int or threads < 1):
+        raise UsageError(f"threads is a whole number from 1 on, not {threads!r}")
+    if not (cache is None or cache is _Default.CACHE or isinstance(cache, CompiledModelCache)):
+        raise UsageError(f"cache is a cache of compiled models or None, not {cache!r}")
+    if isinstance(data, (str, Path, PTDFile)):
+        data = [data]
     store = default_cache() if cache is _Default.CACHE else cache
     loader = PayloadLoader(engine, store, EngineOptions(precision, threads))
     if isinstance(source, (str, Path)) and is_package(Path(source)):
@@ -85,8 +85,11 @@ def _open(source: str | Path | PTEFile | BundledFile) -> tuple[PTEFile, Callable
     """The program in ``source``, and what closes it if it was opened here."""
     opened = open_file(source) if isinstance(source, (str, Path)) else source
     program = opened.pte if isinstance(opened, BundledFile) else opened
+    if isinstance(program, PTDFile):
+        name = program.path or "this file"
+        raise UnsupportedError(f"{name} holds data only; load the program that uses it")
     if not isinstance(program, PTEFile):
-        raise UnsupportedError(f"{source} holds data only; load the program that uses it")
+        raise UsageError(f"expected a path or an open program, not {type(source).__name__}")
     return program, (opened.close if opened is not source else _keep_open)
 
 

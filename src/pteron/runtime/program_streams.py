@@ -96,10 +96,8 @@ class ProgramStreams:
         return Interpreter(plan, self._data_of, memory, self._kernels, functions)
 
     def _method(self, name: str, interpreter: Interpreter, lock: Lock) -> Method:
-        plan, delegates = self._plans[name], self._delegates[name]
-        return Method(
-            name, inputs_of(plan, delegates), outputs_of(plan, delegates), interpreter, lock
-        )
+        plan = self._plans[name]
+        return Method(name, inputs_of(plan), outputs_of(plan), interpreter, lock)
 
     def _data_of(self, tensor: Tensor) -> memoryview | None:
         extra = tensor.extra_tensor_info

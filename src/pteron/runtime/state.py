@@ -121,6 +121,8 @@ class Snapshot:
         """Read what :meth:`save` wrote."""
         from safetensors import SafetensorError, safe_open
 
+        if Path(path).is_dir():
+            raise FileAccessError(f"{path}: is a directory")
         try:
             with safe_open(path, framework="numpy") as file:
                 metadata = file.metadata() or {}
@@ -171,6 +173,8 @@ class ModuleState(Mapping[str, StateEntry]):
 
         Raises StateError, before anything is changed, when the snapshot belongs to another program.
         """
+        if not isinstance(snapshot, Snapshot):
+            raise StateError(f"expected a snapshot, not {type(snapshot).__name__}")
         if snapshot.identity != self._identity:
             raise StateError("this snapshot was taken from another program")
         fitting = {name: fitted(self[name], value) for name, value in snapshot.values.items()}
