@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import stat
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -264,3 +266,32 @@ def test_unknown_fields_of_a_program_in_a_bundle() -> None:
         file.to_bytes()
     again = open_file(file.to_bytes(drop_unknown=True))
     assert again.unknown_fields == []
+
+
+def test_a_pipe_is_written_through_and_stays(tmp_path: Path) -> None:
+    program = add_program()
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor(1) as pool:
+        read = pool.submit(pipe.read_bytes)
+        program.save(pipe)
+        assert read.result(timeout=10) == program.to_bytes()
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert list(tmp_path.iterdir()) == [pipe]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+def test_a_device_stays_one(tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to("/dev/full")
+    with pytest.raises(FileAccessError, match="No space left"):
+        add_program().save(link)
+    assert stat.S_ISCHR(Path("/dev/full").stat().st_mode)
+    add_program().save("/dev/null")
+    assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
+
+
+def test_a_directory_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FileAccessError, match="directory"):
+        add_program().save(tmp_path)
+    assert list(tmp_path.iterdir()) == []

@@ -51,9 +51,11 @@ def write(
     dropped = [f"{table}.{name}" for table, name, _ in edited.unknown_fields]
     before = sum(path.stat().st_size for path in inputs)
     edited.save(output, drop_unknown=drop_unknown)
-    after = output.stat().st_size
     if dropped:
         click.echo(f"dropped fields of a newer schema: {', '.join(dropped)}", err=True)
+    if not output.is_file():  # a pipe or a device has no size, and may be stdout itself
+        return
+    after = output.stat().st_size
     if json:
         answer = {"output": str(output), "bytes": after, "input_bytes": before, "dropped": dropped}
         print_json(answer)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
+import stat
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -23,9 +25,16 @@ def write_atomically(path: str | os.PathLike[str], pieces: Iterable[Buffer]) -> 
     The bytes go to a new file in the same directory, and then to their name; a map of the old file
     goes on showing the old bytes. Where there is an old file to lose, the new bytes are on the disk
     before they take its name, so that not even a power cut loses both; that is what takes longer
-    than ``cp``. Raises :class:`FileAccessError`.
+    than ``cp``. A pipe or a device (``/dev/stdout``) has nothing to lose: the bytes go through it,
+    and it stays. Raises :class:`FileAccessError`.
     """
     target = Path(os.path.realpath(path))
+    try:
+        if _is_channel(path):
+            _write_through(path, pieces)
+            return
+    except OSError as error:
+        raise FileAccessError(f"{os.fspath(path)}: cannot be written: {error.strerror}") from None
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
     try:
         _write(temporary, target, pieces)
@@ -34,6 +43,33 @@ def write_atomically(path: str | os.PathLike[str], pieces: Iterable[Buffer]) -> 
     finally:
         with suppress(OSError):  # it is gone when all went well
             temporary.unlink()
+
+
+def _is_channel(path: str | os.PathLike[str]) -> bool:
+    """Whether bytes go through ``path`` to somewhere else. The links in ``/proc`` that
+    ``/dev/stdout`` ends in are followed by the system alone, so its own path is asked.
+    """
+    try:
+        mode = Path(path).stat().st_mode
+    except FileNotFoundError:
+        return False
+    if stat.S_ISREG(mode):
+        return False
+    if stat.S_ISFIFO(mode) or stat.S_ISCHR(mode):
+        return True
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    raise OSError(errno.EINVAL, "it is neither a file, a pipe nor a character device")
+
+
+def _write_through(path: str | os.PathLike[str], pieces: Iterable[Buffer]) -> None:
+    descriptor = os.open(path, os.O_WRONLY)
+    try:
+        for piece in _gathered(pieces):
+            while piece:
+                piece = piece[os.write(descriptor, piece) :]
+    finally:
+        os.close(descriptor)
 
 
 def _write(temporary: Path, target: Path, pieces: Iterable[Buffer]) -> None:
