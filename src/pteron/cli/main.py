@@ -11,6 +11,7 @@ import sys
 import click
 
 from pteron.cli.app import app
+from pteron.cli.stdout import checked_stdout
 from pteron.cli.text import one_line
 from pteron.errors import PteronError
 
@@ -21,7 +22,9 @@ INTERRUPTED = 130
 def main() -> None:
     """Run the command line; a :class:`PteronError` becomes one line on stderr and exit 2."""
     try:
-        sys.exit(app.main(prog_name="pteron", standalone_mode=False) or 0)
+        with checked_stdout(sys.stdout):
+            code = app.main(prog_name="pteron", standalone_mode=False)
+        sys.exit(code or 0)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
