@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pteron.errors import LoweringError, UsageError
+from pteron.errors import UsageError
 from pteron.lowering.aliases import unified
 from pteron.lowering.rebinding import written_back
+from pteron.lowering.stages import stage
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
@@ -58,23 +59,13 @@ def export(
         raise UsageError(
             f"can lower an nn.Module, a method of one, or an ExportedProgram, not {type(model)}"
         )
-    try:
-        with torch.no_grad(), unified(module) as aliases, written_back(module, model):
-            program = torch.export.export(
-                module, args, dict(kwargs), dynamic_shapes=dynamic_shapes, strict=False
-            )
-        return Exported(program, aliases)
-    except LoweringError:
-        raise
-    except Exception as error:
-        raise LoweringError(f"torch.export cannot export the model: {_reason(error)}") from error
-
-
-def _reason(error: Exception) -> str:
-    """torch.export's message up to its hints on debugging torch.export."""
-    kept: list[str] = []
-    for line in str(error).splitlines():
-        if line.startswith("For more information"):
-            break
-        kept.append(line)
-    return " ".join(" ".join(kept).split())
+    with (
+        stage("torch.export cannot export the model"),
+        torch.no_grad(),
+        unified(module) as aliases,
+        written_back(module, model),
+    ):
+        program = torch.export.export(
+            module, args, dict(kwargs), dynamic_shapes=dynamic_shapes, strict=False
+        )
+    return Exported(program, aliases)

@@ -16,6 +16,7 @@ from pteron.lowering.region import Region, carve
 from pteron.lowering.report import DelegateSummary
 from pteron.lowering.sizes import is_number, localise
 from pteron.lowering.source import describe
+from pteron.lowering.stages import stage
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
@@ -58,18 +59,21 @@ class MethodLowering:
     def lower(self) -> LoweredMethod:
         """Divide, convert, and divide again without what turned out not to convert."""
         while True:
-            plan, regions = self._plan()
+            self.choices.progress.stage(f"plan {self.name}")
+            with stage(f"cannot plan method {self.name}"):
+                plan, regions = self._plan()
             self._decompose_what_is_left(regions)
             try:
                 made = [self._delegate(plan, *entry) for entry in enumerate(regions)]
             except convert.RefusedError as error:
                 self._without(error)
             else:
-                return LoweredMethod(self.name, outline(self.name, self.program, made), plan, made)
+                with stage(f"cannot lay out method {self.name} around its delegates"):
+                    outer = outline(self.name, self.program, made)
+                return LoweredMethod(self.name, outer, plan, made)
 
     def _plan(self) -> tuple[state.StatePlan, list[set[Node]]]:
         choices = self.choices
-        choices.progress.stage(f"plan {self.name}")
         plan = state.survey(self.name, self.program, self.aliases)
         for name, reason in self.shared.items():
             if name in plan.buffers:
@@ -97,12 +101,13 @@ class MethodLowering:
         backend = self.choices.backend
         assert backend is not None
         owned = [record.name for record in plan.buffers.values() if record.delegate == index]
-        region = carve(self.program, nodes, owned)
         self.choices.progress.stage(f"convert {self.name} {index}")
-        converted = convert.convert(region.program, backend, self.choices.progress)
-        states = [(plan.buffers[name], inside) for name, inside in region.states.items()]
-        specs = payload.compile_specs(backend, convert.target(backend), states)
-        data = payload.payload(converted)
+        with stage(f"cannot convert delegate {index} of method {self.name}"):
+            region = carve(self.program, nodes, owned)
+            converted = convert.convert(region.program, backend, self.choices.progress)
+            states = [(plan.buffers[name], inside) for name, inside in region.states.items()]
+            specs = payload.compile_specs(backend, convert.target(backend), states)
+            data = payload.payload(converted)
         return region, Delegate(payload.BACKEND_ID, data, specs, converted.places)
 
     def _decompose_what_is_left(self, regions: Sequence[set[Node]]) -> None:

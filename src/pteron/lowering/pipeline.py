@@ -18,6 +18,7 @@ from pteron.lowering.progress import NoProgress, Progress
 from pteron.lowering.quiet import quiet
 from pteron.lowering.report import LoweringReport
 from pteron.lowering.sharing import unify
+from pteron.lowering.stages import stage
 from pteron.lowering.state import StatePlan, TakeOver
 from pteron.schema.program import Program
 
@@ -95,8 +96,10 @@ def _lowered(exported: Mapping[str, capture.Exported], choices: Choices) -> list
         programs: dict[str, ExportedProgram] = {}
         for name, source in exported.items():
             choices.progress.stage(f"decompose {name}")
-            programs[name] = decompose.functional(source.program, keep)
-        shared = {name: _shared(methods) for name, methods in unify(programs).items()}
+            with stage(f"torch cannot decompose method {name}"):
+                programs[name] = decompose.functional(source.program, keep)
+        with stage("cannot match the tensors of the methods"):
+            shared = {name: _shared(methods) for name, methods in unify(programs).items()}
         decomposable = set(decompose.decompositions()) - in_vain
         try:
             return [
@@ -117,8 +120,9 @@ def _shared(methods: Sequence[str]) -> str:
 
 
 def _file(methods: Sequence[LoweredMethod]) -> PTEFile:
-    data = ProgramData(state_arena([method.outer for method in methods]))
-    plans = [emit(method.outer, data) for method in methods]
+    with stage("cannot emit the program"):
+        data = ProgramData(state_arena([method.outer for method in methods]))
+        plans = [emit(method.outer, data) for method in methods]
     file = PTEFile(
         program=Program(version=0, execution_plan=plans),
         constants=data.constants.content,

@@ -12,12 +12,15 @@ _LOG = logging.getLogger("pteron")
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Silence warnings and log records below ERROR, unless pteron itself is verbose."""
+    """Silence warnings and log records, unless pteron itself is verbose.
+
+    ERROR records go too: torch logs the traceback of an error that it then raises.
+    """
     if _LOG.isEnabledFor(logging.INFO):
         yield
         return
     before = logging.root.manager.disable
-    logging.disable(logging.WARNING)
+    logging.disable(logging.ERROR)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

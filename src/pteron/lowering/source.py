@@ -16,7 +16,12 @@ _LIBRARIES = ("/torch/", "\\torch\\")
 
 def source_line(node: Node) -> str:
     """``model.py:12 in forward: y = x + 1``, the innermost line outside torch, or ``""``."""
-    frames = list(_FRAME.finditer(node.meta.get("stack_trace") or ""))
+    return line_in(node.meta.get("stack_trace") or "")
+
+
+def line_in(stack: str) -> str:
+    """The same of a stack as text, in Python's own layout."""
+    frames = list(_FRAME.finditer(stack))
     own = [frame for frame in frames if not any(part in frame["file"] for part in _LIBRARIES)]
     if not frames:
         return ""

@@ -60,8 +60,11 @@ def _values(node: Node) -> Iterator[Any]:
 
 def _fits(value: Any) -> bool:
     import torch
+    from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
     if not isinstance(value, torch.Tensor):
         return True
     held = (torch.float16, torch.float32, torch.int32, torch.int64, torch.bool)
-    return value.dtype in held and value.dim() <= MAX_RANK and 0 not in value.shape
+    if value.dtype not in held or value.dim() > MAX_RANK:
+        return False
+    return not any(free_unbacked_symbols(size) or size == 0 for size in value.shape)

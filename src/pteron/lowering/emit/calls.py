@@ -11,6 +11,7 @@ from pteron.lowering.emit import kernels
 from pteron.lowering.emit.builder import Builder
 from pteron.lowering.outer import Delegate
 from pteron.lowering.source import describe as describe_node
+from pteron.lowering.stages import stage
 from pteron.schema.program import Int
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ class Calls:
         """Every call of a graph, in order; its placeholders are in ``index`` already."""
         for node in graph.nodes:
             if node.op == "call_function":
-                self._call(node)
+                with stage("a program cannot express an operation", node):
+                    self._call(node)
 
     def single(self, node: Node) -> int:
         """Where a node's one value is."""

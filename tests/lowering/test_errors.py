@@ -1,0 +1,82 @@
+"""What torch and coremltools raise for a model is one LoweringError that says where."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from pteron.errors import LoweringError
+from pteron.lowering import CoreML, decompose, lower
+from pteron.lowering.coreml import convert, payload
+from pteron.lowering.emit.calls import Calls
+
+X = (torch.randn(2, 3),)
+
+
+class Scaled(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.sigmoid(x) * 2
+
+
+class Mismatch(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x @ x
+
+
+class Spectrum(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.fft.fft(x).real
+
+
+class Positive(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x[x > 0]
+
+
+def test_an_error_of_the_model_names_its_line(capfd):
+    with pytest.raises(
+        LoweringError,
+        match=r"torch\.export cannot .*reduction dim.*test_errors\.py:\d+.*x @ x",
+    ) as caught:
+        lower(Mismatch(), X)
+    assert isinstance(caught.value.__cause__, RuntimeError)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_what_a_program_cannot_hold_names_operation_and_line():
+    with pytest.raises(LoweringError, match=r"_fft_\w+.*test_errors\.py:\d+.*complex64"):
+        lower(Spectrum(), X, backend=None)
+
+
+@pytest.mark.parametrize("backend", [None, CoreML()])
+def test_a_size_that_depends_on_data_is_the_programs(backend):
+    file = lower(Positive(), X, backend=backend)
+    assert "aten::index" in {operator.name for operator in file.program.execution_plan[0].operators}
+
+
+@pytest.mark.parametrize(
+    ("module", "function", "said"),
+    [
+        (torch.export, "export", r"torch\.export cannot export the model: OSError: broken"),
+        (decompose, "functional", "torch cannot decompose method forward: OSError: broken"),
+        (payload, "payload", "cannot convert delegate 0 of method forward: OSError: broken"),
+        (convert, "target", "cannot convert .*OSError: broken|cannot convert the model: broken"),
+        (Calls, "_delegate", "a program cannot express an operation: OSError: broken"),
+    ],
+)
+@pytest.mark.parametrize("raised", [OSError("broken"), KeyboardInterrupt()])
+def test_each_stage_explains_errors_and_passes_interrupts(
+    monkeypatch, module, function, said, raised
+):
+    def fail(*_: object, **__: object) -> None:
+        raise raised
+
+    monkeypatch.setattr(module, function, fail)
+    if isinstance(raised, KeyboardInterrupt):
+        with pytest.raises(KeyboardInterrupt):
+            lower(Scaled(), X)
+        return
+    with pytest.raises(LoweringError, match=said) as caught:
+        lower(Scaled(), X)
+    assert caught.value.__cause__ is raised
