@@ -25,8 +25,8 @@ _XATTR_TEXT = "com.apple.backupd"
 
 def is_tagged(layout: Layout) -> bool:
     """Whether the directory carries our tag."""
-    with suppress(FileNotFoundError):
-        return layout.tag.read_bytes() == _TAG
+    with suppress(FileNotFoundError, IsADirectoryError, ValueError):
+        return not layout.tag.is_symlink() and durable.read_file(layout.tag, len(_TAG)) == _TAG
     return False
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import time
+from pathlib import Path
 
 from pteron.cache import locks
-from pteron.cache.layout import Layout
-from pteron.cache.tree import remove_tree
+from pteron.cache.layout import Layout, identifier_of
+from pteron.cache.tree import check_directory, remove_tree
 
+_UNHOLDABLE = locks.NOT_A_FILE | {errno.ENOENT, errno.ENOTDIR}
 _GRACE_WITHOUT_LOCKS = 3600.0
 
 
@@ -36,19 +40,33 @@ def claim(layout: Layout, generation: str) -> Claim | None:
 
     Where the filesystem has no locks, one that was used in the last hour counts as held.
     """
-    manifest = layout.generation(generation) / "manifest.json"
-    try:
-        lock = locks.try_exclusive(manifest)
-        if lock is None:
-            return None
-        if not layout.locks_work and abs(time.time() - manifest.stat().st_mtime) < (
-            _GRACE_WITHOUT_LOCKS
-        ):
-            lock.close()
-            return None
-    except (FileNotFoundError, NotADirectoryError):
-        lock = None  # half deleted: nobody holds what has no manifest
+    lock = None
+    if identifier_of(generation):  # nobody holds what never was a generation
+        try:
+            lock = _lock(layout, generation)
+        except OSError as error:
+            if error.errno not in _UNHOLDABLE:  # what has no manifest is half deleted, or junk
+                raise
+        else:
+            if lock is None:
+                return None
     return Claim(layout, generation, lock)
+
+
+def _lock(layout: Layout, generation: str) -> locks.Lock | None:
+    """Lock the manifest; None if a live process holds it, or may hold it."""
+    directory = layout.generation(generation)
+    check_directory(directory)
+    manifest = directory / "manifest.json"
+    lock = locks.try_exclusive(manifest)
+    if lock and not layout.locks_work and _used_just_now(manifest):
+        lock.close()
+        return None
+    return lock
+
+
+def _used_just_now(manifest: Path) -> bool:
+    return abs(time.time() - manifest.lstat().st_mtime) < _GRACE_WITHOUT_LOCKS
 
 
 def delete_unheld(layout: Layout, generation: str) -> None:
@@ -57,4 +75,9 @@ def delete_unheld(layout: Layout, generation: str) -> None:
     if claimed:
         claimed.delete()
     else:
-        layout.orphan_mark(generation).touch(mode=0o600)
+        mark_orphan(layout, generation)
+
+
+def mark_orphan(layout: Layout, generation: str) -> None:
+    """Have a later sweep delete a generation that is held now."""
+    os.close(locks.open_file(layout.orphan_mark(generation), os.O_WRONLY | os.O_CREAT))

@@ -28,7 +28,7 @@ from pathlib import Path
 ORPHAN = ".orphan"
 """Ending of an orphan mark's name; the rest is the generation."""
 
-_GENERATION = re.compile(r"([A-Za-z0-9][A-Za-z0-9_-]*)\.[0-9a-f]{16}", re.ASCII)
+_GENERATION = re.compile(r"([A-Za-z0-9][A-Za-z0-9_-]{0,127})\.[0-9a-f]{16}", re.ASCII)
 
 
 class Layout:
@@ -60,7 +60,9 @@ class Layout:
         return (self.new_version, self.new_tag, self.usage, self.statistics)
 
     def generation(self, name: str) -> Path:
-        """Directory of one generation of an entry."""
+        """Directory of one generation. Raises ValueError unless it lies in ``models/``."""
+        if name in ("", ".", "..") or "/" in name:
+            raise ValueError(f"{name!r} is no generation")
         return self.models / name
 
     def orphan_mark(self, generation: str) -> Path:

@@ -14,8 +14,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from pteron.cache.tree import remove_tree
+
 with suppress(ImportError):  # not POSIX: prepare() refuses the cache before a lock is asked for
     import fcntl
+
+NOT_A_FILE = frozenset({errno.EISDIR, errno.ELOOP, errno.ENXIO})
+"""What opening a directory, a symbolic link or a socket says; no lock file of ours is one."""
 
 _UNSUPPORTED = frozenset({errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP})
 _exclusive: weakref.WeakSet[Lock] = weakref.WeakSet()
@@ -85,11 +90,16 @@ def try_exclusive(path: Path) -> Lock | None:
 
 
 def remove_if_free(path: Path) -> bool:
-    """Unlink a lock file that nobody holds."""
+    """Unlink a lock file that nobody holds, or what stands in its place and is none."""
     try:
         lock = try_exclusive(path)
     except FileNotFoundError:
         return False
+    except OSError as error:
+        if error.errno not in NOT_A_FILE:
+            raise
+        remove_tree(path)
+        return True
     if lock is None:
         return False
     path.unlink(missing_ok=True)
@@ -115,7 +125,7 @@ def exclusive(path: Path, *, keep: bool = False) -> Iterator[None]:
 def acquire(path: Path) -> Lock:
     """Create and lock a lock file. Whoever unlinks it must do so before closing the lock."""
     while True:
-        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        fd = open_file(path, os.O_RDWR | os.O_CREAT)
         try:
             flock(fd, wait=True)
             if _is_at(fd, path):
@@ -124,6 +134,17 @@ def acquire(path: Path) -> Lock:
             os.close(fd)
             raise
         os.close(fd)
+
+
+def open_file(path: Path, flags: int) -> int:
+    """Open a file of the cache's own; a directory, link or socket in its place is removed."""
+    while True:
+        try:
+            return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            if error.errno not in NOT_A_FILE:
+                raise
+        remove_tree(path)
 
 
 def _is_at(fd: int, path: Path) -> bool:

@@ -57,7 +57,7 @@ class OpenedDirectory:
                 statistics.add(self._layout, change)
 
     def _prepare(self) -> None:
-        prepare.prepare(self._layout, read_only=self.read_only)
+        is_new = prepare.prepare(self._layout, read_only=self.read_only)
         if not self._layout.locks_work:
             logger.warning(
                 "the filesystem of %s has no locks: processes may compile the same model at once, "
@@ -66,5 +66,5 @@ class OpenedDirectory:
             )
         if self.is_writable:
             with io_errors(f"sweep {self.path}"):
-                sweep.sweep(self._layout)
+                sweep.sweep(self._layout, thoroughly=is_new)
         self._prepared = True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from pathlib import Path
 
 from pteron.cache import durable, locks
 from pteron.cache.backups import exclude_from_backups, is_tagged
@@ -17,10 +18,11 @@ from pteron.errors import CacheError, CacheErrorCode
 _NOT_OURS_BUT_HARMLESS = frozenset({"lost+found", ".DS_Store"})
 
 
-def prepare(layout: Layout, *, read_only: bool) -> None:
+def prepare(layout: Layout, *, read_only: bool) -> bool:
     """Leave a cache directory of our format version, or raise CacheError.
 
-    An existing cache is only read here, so one that cannot be written serves its hits.
+    An existing cache is only read here, so one that cannot be written serves its hits. True if
+    what an older format left is to be swept.
 
     Raises:
         CacheError: INITIALIZATION_FAILED for a directory that is no cache, holds a newer format,
@@ -34,13 +36,15 @@ def prepare(layout: Layout, *, read_only: bool) -> None:
                 raise _refusal(layout, "does not exist")
             layout.root.mkdir(mode=0o700, parents=True, exist_ok=True)
         check_private(layout.root)
-        if _version(layout) != FORMAT_VERSION:
+        is_new = _version(layout) != FORMAT_VERSION
+        if is_new:
             _initialize(layout, read_only=read_only)
         for directory in layout.directories:
             if not read_only and not os.path.lexists(directory):
                 directory.mkdir(mode=0o700, exist_ok=True)
             check_private(directory)
         layout.locks_work = locks.locks_work(layout.version)
+    return is_new
 
 
 def _version(layout: Layout) -> int | None:
@@ -49,8 +53,9 @@ def _version(layout: Layout) -> int | None:
     What is older will be purged, so our tag must confirm that it is a cache at all.
     """
     version = 0
-    with suppress(FileNotFoundError, ValueError):
-        version = int(durable.read_file(layout.version, limit=64))
+    with suppress(FileNotFoundError, IsADirectoryError, ValueError):
+        if not layout.version.is_symlink():
+            version = int(durable.read_file(layout.version, limit=64))
     return version if version > FORMAT_VERSION or is_tagged(layout) else None
 
 
@@ -69,19 +74,36 @@ def _initialize(layout: Layout, *, read_only: bool) -> None:
 
 
 def _foreign(layout: Layout) -> str | None:
-    """Something that a cache in the making does not hold."""
-    ours = {path.name for path in (layout.lock, *layout.files, *layout.directories)}
-    names = sorted(path.name for path in layout.root.iterdir())
-    return next((name for name in names if name not in ours | _NOT_OURS_BUT_HARMLESS), None)
+    """Something that a cache in the making, which has no tag yet, does not hold."""
+    names = sorted(
+        path.name for path in layout.root.iterdir() if not _is_of_the_making(layout, path)
+    )
+    return names[0] if names else None
+
+
+def _is_of_the_making(layout: Layout, path: Path) -> bool:
+    if path.name in _NOT_OURS_BUT_HARMLESS:
+        return True
+    if path.is_symlink():
+        return False
+    if path in layout.directories:
+        return path.is_dir() and not any(path.iterdir())
+    return path in (layout.lock, layout.new_tag) and path.is_file()
 
 
 def _create(layout: Layout) -> None:
+    """Make what is missing and forget all entries; their files are swept unless they are held."""
     for directory in layout.directories:
-        remove_tree(directory)
-        directory.mkdir(mode=0o700)
+        if directory.is_symlink() or not directory.is_dir():
+            remove_tree(directory)
+        directory.mkdir(mode=0o700, exist_ok=True)
+    for path in layout.entries.iterdir():
+        remove_tree(path)
     for file in layout.files:
-        file.unlink(missing_ok=True)
+        remove_tree(file)
     exclude_from_backups(layout)
+    if layout.version.is_dir():
+        remove_tree(layout.version)
     content = f"{FORMAT_VERSION}\n".encode()
     durable.replace(layout.version, content, scratch=layout.new_version)
 

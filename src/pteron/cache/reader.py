@@ -10,12 +10,12 @@ from pteron.cache import durable, locks
 from pteron.cache.failures import READ_ONLY
 from pteron.cache.layout import Layout, identifier_of
 from pteron.cache.manifest import MANIFEST_LIMIT, Manifest
-from pteron.cache.tree import file_sizes
+from pteron.cache.tree import check_directory, file_sizes
 from pteron.errors import CacheError, CacheErrorCode
 
 _POINTER_LIMIT = 256
 _ATTEMPTS = 16
-_DAMAGE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ELOOP})
+_DAMAGE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.ENXIO})
 
 
 class Found:
@@ -65,7 +65,9 @@ def is_damage(error: OSError | ValueError) -> bool:
 
 def read_manifest(layout: Layout, generation: str) -> Manifest:
     """Manifest of a generation. Raises OSError or ValueError if there is none to be read."""
-    path = layout.generation(generation) / "manifest.json"
+    directory = layout.generation(generation)
+    check_directory(directory)
+    path = directory / "manifest.json"
     return Manifest.from_json(durable.read_file(path, MANIFEST_LIMIT))
 
 
@@ -90,6 +92,7 @@ def read_pointer(layout: Layout, identifier: str) -> str | None:
 
 def _open(layout: Layout, identifier: str, generation: str, use: bool) -> Found:
     directory = f"{layout.models}/{generation}"
+    check_directory(directory)  # nothing outside is read, or marked as used
     fd = os.open(f"{directory}/manifest.json", durable.READ)
     hold = locks.Lock(fd)
     try:
@@ -123,8 +126,8 @@ def _touch(fd: int) -> None:
 
 def last_used(layout: Layout, generation: str) -> int | None:
     """When the generation was used last, in nanoseconds since the epoch; None if it is gone."""
-    with suppress(FileNotFoundError):
-        return (layout.generation(generation) / "manifest.json").stat().st_mtime_ns
+    with suppress(FileNotFoundError, NotADirectoryError):
+        return (layout.generation(generation) / "manifest.json").lstat().st_mtime_ns
     return None
 
 

@@ -11,11 +11,10 @@ import struct
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from pteron.cache import locks
+from pteron.cache import durable, locks
 from pteron.cache.layout import Layout
 
 _FORMAT = struct.Struct("<6Qd")
-_FLAGS = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0)
 
 
 class Statistics(NamedTuple):
@@ -43,14 +42,18 @@ class Statistics(NamedTuple):
 def read(layout: Layout) -> Statistics:
     """The counts so far; zeros if there are none, or none that can be read."""
     try:
-        return Statistics(*_unpack(layout.statistics.read_bytes()))
-    except FileNotFoundError:
+        return Statistics(*_unpack(durable.read_file(layout.statistics, _FORMAT.size)))
+    except (FileNotFoundError, ValueError):
+        return Statistics()
+    except OSError as error:
+        if error.errno not in locks.NOT_A_FILE:
+            raise
         return Statistics()
 
 
 def add(layout: Layout, change: Statistics) -> None:
     """Add to the counts, in place and by one write, so that a kill cannot tear them."""
-    fd = os.open(layout.statistics, _FLAGS, 0o600)
+    fd = locks.open_file(layout.statistics, os.O_RDWR | os.O_CREAT)
     try:
         locks.flock(fd, wait=True)
         stored = os.pread(fd, _FORMAT.size + 1, 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import time
 from pathlib import Path
@@ -10,11 +11,12 @@ from pathlib import Path
 from pteron.cache import durable, locks
 from pteron.cache import usage as usages
 from pteron.cache.catalogue import entries, is_published, orphans
-from pteron.cache.generations import Claim, claim
-from pteron.cache.layout import ORPHAN, Layout
+from pteron.cache.generations import Claim, claim, mark_orphan
+from pteron.cache.layout import ORPHAN, Layout, identifier_of
 from pteron.cache.temporary import announced_work
 from pteron.cache.tree import remove_tree
 
+_WORK = re.compile(r"([0-9a-f]{16})\.lock", re.ASCII)
 _SURELY_DEAD_WITHOUT_LOCKS = 7 * 86400.0
 
 
@@ -45,9 +47,9 @@ def _delete_orphan(layout: Layout, generation: str) -> bool:
     if claimed:
         claimed.delete()
     if claimed or published:
-        mark.unlink(missing_ok=True)
+        remove_tree(mark)
     else:
-        mark.touch(mode=0o600)
+        mark_orphan(layout, generation)
     return claimed is not None
 
 
@@ -81,26 +83,38 @@ def claim_orphans(layout: Layout, published: set[str]) -> list[Claim]:
 
 
 def _sweep_one(layout: Layout, path: Path) -> bool:
-    if path.name.endswith(ORPHAN):
-        _delete_orphan(layout, path.name.removesuffix(ORPHAN))
+    """Sweep what lies in ``temp/`` under a name that may be anyone's."""
+    generation = path.name.removesuffix(ORPHAN)
+    if generation != path.name and identifier_of(generation):
+        _delete_orphan(layout, generation)
         return False
-    if path.suffix != ".lock":
-        # The lock file is made before its directory and removed after it.
-        if path.with_suffix(".lock").exists():
-            return False
-        remove_tree(path)
-        return True
+    work = _WORK.fullmatch(path.name)
+    if work:
+        return _sweep_work(layout, path, layout.temp / work[1])
+    # The lock file is made before its directory and removed after it.
+    if os.path.lexists(f"{path}.lock"):
+        return False
+    remove_tree(path)
+    return True
+
+
+def _sweep_work(layout: Layout, lock_file: Path, directory: Path) -> bool:
     try:
-        lock = locks.try_exclusive(path)
+        lock = locks.try_exclusive(lock_file)
     except FileNotFoundError:
         return False
+    except OSError as error:
+        if error.errno not in locks.NOT_A_FILE:
+            raise
+        remove_tree(lock_file)  # no owner of ours made it
+        return True
     if lock is None:
         return False
     try:
-        if not layout.locks_work and _may_live(path):
+        if not layout.locks_work and _may_live(lock_file):
             return False
-        remove_tree(path.with_suffix(""))
-        path.unlink(missing_ok=True)
+        remove_tree(directory)
+        lock_file.unlink(missing_ok=True)
     finally:
         lock.close()
     return True
@@ -108,7 +122,7 @@ def _sweep_one(layout: Layout, path: Path) -> bool:
 
 def _may_live(lock_file: Path) -> bool:
     """Without locks: whether the owner that the lock file names could still be at work."""
-    host, _, pid = lock_file.read_text().partition(" ")
+    host, _, pid = lock_file.read_text(errors="replace").partition(" ")
     if host == socket.gethostname() and pid.isdigit():
         return _is_alive(int(pid))
     return abs(time.time() - lock_file.stat().st_mtime) < _SURELY_DEAD_WITHOUT_LOCKS

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import stat
 from contextlib import suppress
 from pathlib import Path
 
@@ -13,8 +14,10 @@ def file_sizes(root: str | os.PathLike[str]) -> dict[str, int]:
     """Size in bytes of every file beneath ``root``, by ``/``-separated relative path.
 
     Raises:
-        OSError: ELOOP for a symbolic link, a device, a socket or a pipe.
+        OSError: ENOTDIR if ``root`` is no directory itself; ELOOP for a symbolic link, a device, a
+            socket or a pipe beneath it.
     """
+    check_directory(root)
     sizes: dict[str, int] = {}
     pending = [("", os.fspath(root))]
     while pending:
@@ -28,6 +31,12 @@ def file_sizes(root: str | os.PathLike[str]) -> dict[str, int]:
                 else:
                     raise OSError(errno.ELOOP, "not a regular file or directory", member.path)
     return sizes
+
+
+def check_directory(path: str | os.PathLike[str]) -> None:
+    """Raise OSError (ENOTDIR) unless this is a directory itself, not a symbolic link to one."""
+    if not stat.S_ISDIR(os.lstat(path).st_mode):
+        raise OSError(errno.ENOTDIR, "not a directory", os.fspath(path))
 
 
 def copy_files(source: Path, target: Path) -> None:

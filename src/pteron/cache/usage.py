@@ -12,7 +12,8 @@ from dataclasses import asdict, dataclass, field
 from typing import NamedTuple
 
 from pteron.cache import durable
-from pteron.cache.layout import Layout
+from pteron.cache.layout import Layout, identifier_of
+from pteron.cache.tree import remove_tree
 
 _LIMIT = 1 << 20
 
@@ -46,8 +47,10 @@ def read(layout: Layout) -> Usage | None:
     try:
         fields = json.loads(durable.read_file(layout.usage, _LIMIT))
         oldest = [Candidate(str(a), str(b), int(c), int(d)) for a, b, c, d in fields["oldest"]]
+        if any(identifier_of(one.generation) != one.identifier for one in oldest):
+            return None
         return Usage(int(fields["bytes"]), float(fields["scanned"]), oldest)
-    except (FileNotFoundError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
@@ -56,7 +59,7 @@ def write(layout: Layout, usage: Usage | None) -> None:
 
     A disk too full to remember is no reason to fail: what is forgotten is found by a scan.
     """
-    layout.usage.unlink(missing_ok=True)
+    remove_tree(layout.usage)
     if usage is not None:
         with suppress(OSError):
             layout.usage.write_text(json.dumps(asdict(usage)))
