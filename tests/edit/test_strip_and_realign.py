@@ -179,6 +179,20 @@ def test_no_power_of_two(opened: Opened, option: str, alignment: int) -> None:
         realign(opened("xnnpack"), **{option: alignment})  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("option", ["segments", "tensors"])
+def test_too_small_for_a_runtime(opened: Opened, option: str) -> None:
+    with pytest.raises(UsageError, match="alignment 8 is too small: runtimes need 16 at least"):
+        realign(opened("xnnpack"), **{option: 8})  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="too small"):
+        PTEFile(Program(), constant_alignment=1)
+
+
+@pytest.mark.parametrize("option", ["segments", "tensors", "named_data"])
+def test_too_large(opened: Opened, option: str) -> None:
+    with pytest.raises(UsageError, match="alignment 1073741824 is too large"):
+        realign(opened("xnnpack"), **{option: 1 << 30})  # type: ignore[arg-type]
+
+
 def test_unknown_key(opened: Opened) -> None:
     with pytest.raises(UsageError, match="no named data 'nothing'"):
         realign(opened("xnnpack"), named_data={"nothing": 16})

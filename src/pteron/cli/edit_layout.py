@@ -30,7 +30,7 @@ def realign(
 ) -> None:
     """Give segments, constants and named data other alignments.
 
-    Alignments are powers of two.
+    Alignments are powers of two, from 16 to 1 MiB; those of named data may be smaller.
     """
     from pteron import edit
 

@@ -11,7 +11,14 @@ from collections.abc import Sequence
 from pteron.errors import UsageError
 from pteron.files.equal import first_equals
 from pteron.files.parts import Parts
-from pteron.files.segments import Segment, align_up, as_bytes, checked_alignment, place
+from pteron.files.segments import (
+    TENSOR_ALIGNMENT,
+    Segment,
+    align_up,
+    as_bytes,
+    checked_alignment,
+    place,
+)
 from pteron.files.tensors import is_constant, mutable_segment_index, stored_tensors
 from pteron.flatbuf import Buffer, clone
 from pteron.schema import program as schema
@@ -23,9 +30,9 @@ def assemble(parts: Parts) -> tuple[Program, list[Segment]]:
 
     Raises :class:`UsageError` for an index or an alignment that is wrong.
     """
+    checked_alignment(parts.constant_alignment, TENSOR_ALIGNMENT)
     for alignment in (
         parts.segment_alignment,
-        parts.constant_alignment,
         parts.base_alignment or 1,
         *(blob.alignment for blob in parts.named_data.values()),
     ):

@@ -14,6 +14,9 @@ from pteron.schema.program import DataSegment
 _PLAUSIBLE_ALIGNMENT = 16384
 """Largest alignment (a page of Apple's machines) that is believed without further evidence."""
 
+TENSOR_ALIGNMENT = 16
+"""What ExecuTorch aligns segments and constants to, at least (``exir/tensor.py``, ALIGNMENT)."""
+
 
 @dataclass(frozen=True)
 class Segment:
@@ -148,8 +151,10 @@ def as_bytes(buffer: object) -> memoryview:
         raise UsageError(f"a {type(buffer).__name__} cannot be stored: {error}") from None
 
 
-def checked_alignment(alignment: int) -> int:
-    """Itself, or a :class:`UsageError` if it is not a power of two."""
-    if alignment < 1 or alignment & (alignment - 1):
-        raise UsageError(f"alignment {alignment} is not a power of two")
+def checked_alignment(alignment: int, least: int = 1) -> int:
+    """Itself, or a :class:`UsageError` if it is not a power of two, or below ``least``."""
+    if not isinstance(alignment, int) or alignment < 1 or alignment & (alignment - 1):
+        raise UsageError(f"alignment {alignment!r} is not a power of two")
+    if alignment < least:
+        raise UsageError(f"alignment {alignment} is too small: runtimes need {least} at least")
     return alignment

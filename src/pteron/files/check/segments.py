@@ -7,10 +7,8 @@ from itertools import pairwise
 
 from pteron.files.check.finding import Finding, error, note, warning
 from pteron.files.program_file import PTEFile
+from pteron.files.segments import TENSOR_ALIGNMENT
 from pteron.schema.program import DataLocation, DataSegment, Program, SubsegmentOffsets
-
-_TENSOR_ALIGNMENT = 16
-"""What ExecuTorch aligns segments and constants to, at least (``exir/tensor.py``, ALIGNMENT)."""
 
 
 def check_segments(file: PTEFile) -> Iterator[Finding]:
@@ -31,7 +29,7 @@ def check_layout(table: Sequence[DataSegment], base: int) -> Iterator[Finding]:
     if [index for _, _, index in filled] != sorted(index for _, _, index in filled):
         yield warning("segments", "are not sorted by offset")
     for start, _, index in filled:
-        if (base + start) % _TENSOR_ALIGNMENT:
+        if (base + start) % TENSOR_ALIGNMENT:
             yield error(
                 f"segments[{index}]", f"offset {base + start} is not a multiple of 16 bytes"
             )
@@ -70,7 +68,7 @@ def _check_offsets(program: Program) -> Iterator[Finding]:
     if constants is not None and constants.offsets:
         if len(program.constant_buffer) > 1:
             yield error("constant_buffer", "constants are both inline and in a segment")
-        yield from _check_group(constants, program, "constant_segment", _TENSOR_ALIGNMENT)
+        yield from _check_group(constants, program, "constant_segment", TENSOR_ALIGNMENT)
     for number, group in enumerate(program.mutable_data_segments or []):
         yield from _check_group(group, program, f"mutable_data_segments[{number}]", 1)
 
