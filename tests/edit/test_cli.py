@@ -240,3 +240,15 @@ def test_the_short_form(pteron: Command, file: Files, tmp_path: Path) -> None:
     outcome = pteron("bundle", path, cases, "-o", tmp_path / "c.bpte", "--method", "get_name")
     assert outcome.code == 2
     assert "get_name, case 0, input: no 'input_0'; there are: none" in outcome.err
+
+
+def test_data_never_go_over_the_program(pteron: Command, file: Files, tmp_path: Path) -> None:
+    path, out, link = file("with_stacktraces"), tmp_path / "out.pte", tmp_path / "link"
+    before = path.read_bytes()
+    link.hardlink_to(path)
+    for data in (path, link):
+        outcome = pteron("edit", "externalise", path, "-o", out, "--data", data)
+        assert (outcome.code, "is the program itself" in outcome.err) == (2, True)
+    assert pteron("edit", "externalise", path, "-o", path, "--data", link).code == 2
+    assert path.read_bytes() == before
+    assert not out.exists()

@@ -140,8 +140,10 @@ def externalise(
     """
     from pteron import edit
 
-    if data.resolve() == output.resolve():
+    if _same(data, output):
         raise UsageError("the program and its data need a file each")
+    if _same(data, file):
+        raise UsageError(f"--data {data} is the program itself; its data need a file of their own")
     with open_program(file) as program:
         edited, moved = edit.externalise(program, at_least=at_least, named_data=named_data)
         edited.pieces(drop_unknown=drop_unknown)  # whatever cannot be written, before any file is
@@ -174,6 +176,13 @@ def _target(text: str) -> Target:
     if colon and _INDEX.fullmatch(value):
         return method, int(value)
     return int(text) if _INDEX.fullmatch(text) else text
+
+
+def _same(one: Path, other: Path) -> bool:
+    """Whether two paths are one file, or would be."""
+    return one.resolve() == other.resolve() or (
+        one.exists() and other.exists() and one.samefile(other)
+    )
 
 
 def _number(text: str) -> int:
