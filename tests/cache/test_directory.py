@@ -7,6 +7,7 @@ import json
 import os
 import plistlib
 import signal
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +15,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from pteron.cache import CacheKey, DirectoryCache, backups, locks
+from pteron.cache import CacheKey, DirectoryCache, Limits, backups, locks
 from pteron.cache.testing import FILES, KEY, OTHER_FILES, read_files, write_files
 from pteron.errors import CacheError, CacheErrorCode
 from tests.cache.processes import exit_code, in_child
@@ -361,3 +362,39 @@ def test_ten_thousand_entries(cache: DirectoryCache) -> None:
     small.purge()
     assert cache.entries() == []
     assert list((cache.path / "models").iterdir()) == []
+
+
+def test_filesystem_that_cannot_be_written_costs_a_warning(
+    small_disk: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    DirectoryCache(small_disk / "cache").get_or_compile(KEY, compile).close()
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    cache = DirectoryCache(small_disk / "cache")
+    with cache.get_or_compile(KEY, compile) as entry:
+        assert entry.hit
+    with cache.get_or_compile(CacheKey("absent", "engine", "1.0"), compile) as entry:
+        assert not entry.hit
+        assert read_files(entry.path) == FILES
+        assert not entry.path.is_relative_to(small_disk)
+    assert "cannot be written" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("key", "text"), ("key", None), ("identifier", 5), ("created", "soon")]
+)
+def test_manifest_with_a_field_of_another_type_is_broken(
+    cache: DirectoryCache, field: str, value: object
+) -> None:
+    with cache.get_or_compile(KEY, compile) as entry:
+        path = entry.path.parent / "manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), field: value}))
+    assert [listed.manifest for listed in cache.entries()] == [None]
+    assert cache.find(KEY.identifier) is None
+
+
+def test_foreign_names_are_no_entries(cache: DirectoryCache, put: Put) -> None:
+    put(cache, "entry")
+    (cache.path / "entries" / ".nfs000001").write_text("entry.0123456789abcdef")
+    assert cache.verify() == {"entry": None}
+    assert [listed.identifier for listed in cache.entries()] == ["entry"]
+    assert cache.evict(Limits(max_bytes=0)) == 1

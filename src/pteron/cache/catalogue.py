@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
+from pteron.cache.identifier import is_valid
 from pteron.cache.layout import Layout, identifier_of
 from pteron.cache.manifest import Manifest
 from pteron.cache.reader import (
@@ -35,9 +36,9 @@ class Listed:
 
 
 def entries(layout: Layout) -> Iterator[Listed]:
-    """Every published entry, in no order."""
+    """Every published entry, in no order; files under names that are no identifiers are not."""
     for path in list(layout.entries.iterdir()):
-        listed = _listed(layout, path.name)
+        listed = _listed(layout, path.name) if is_valid(path.name) else None
         if listed:
             yield listed
 

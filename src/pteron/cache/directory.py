@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -18,9 +19,11 @@ from pteron.cache.key import CacheKey
 from pteron.cache.opened import OpenedDirectory
 from pteron.cache.privately import compile_privately
 from pteron.cache.protocol import Compile
-from pteron.cache.source import check_source
+from pteron.cache.source import check_details, check_source
 from pteron.cache.statistics import Statistics
 from pteron.cache.temporary import owned_directory
+
+logger = logging.getLogger("pteron.cache")
 
 DEFAULT_MAX_BYTES = 10 << 30
 """Default byte quota: 10 GiB."""
@@ -75,6 +78,7 @@ class DirectoryCache:
     ) -> Entry:
         """See :meth:`CompiledModelCache.store`."""
         check_identifier(identifier)
+        check_details(key, compile_seconds)
         layout = self._opened.to_write()
         check_source(source)
         with io_errors(f"store {identifier} in {self.path}"), owned_directory(layout) as work:
@@ -107,9 +111,14 @@ class DirectoryCache:
         return entering(directory, f"make a temporary directory in {self.path}")
 
     def get_or_compile(self, key: CacheKey, compile: Compile) -> Entry:
-        """See :meth:`CompiledModelCache.get_or_compile`. A read-only cache stores nothing."""
+        """See :meth:`CompiledModelCache.get_or_compile`.
+
+        A cache that is read-only, or on a filesystem that is, stores nothing.
+        """
         entry = self._find(key.identifier)
-        if entry is None and self.read_only:
+        if entry is None and not self._opened.can_write():
+            if not self.read_only:
+                logger.warning("%s cannot be written: compiling without storing", self.path)
             entry = compile_privately(key, compile)
         elif entry is None:
             with self._single_flight(key.identifier):

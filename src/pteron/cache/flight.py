@@ -51,6 +51,7 @@ def compile_and_store(cache: CompiledModelCache, key: CacheKey, compile: Compile
         model.mkdir(mode=0o700)
         started = time.monotonic()
         with full_disk(work):
-            compile(model)
-        seconds = time.monotonic() - started
+            seconds = compile(model)
+        if not isinstance(seconds, float):
+            seconds = time.monotonic() - started
         return cache.store(key.identifier, model, key=key.parts(), compile_seconds=seconds)

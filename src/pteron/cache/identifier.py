@@ -9,6 +9,11 @@ from pteron.errors import CacheError, CacheErrorCode
 _VALID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}", re.ASCII)
 
 
+def is_valid(name: str) -> bool:
+    """Whether a name can be an entry's identifier."""
+    return _VALID.fullmatch(name) is not None
+
+
 def check_identifier(identifier: str) -> str:
     """Return the identifier; it becomes a file name and part of an object's key.
 
@@ -17,9 +22,10 @@ def check_identifier(identifier: str) -> str:
     Raises:
         CacheError: INVALID_IDENTIFIER for anything else.
     """
-    if not isinstance(identifier, str) or not _VALID.fullmatch(identifier):
+    if not isinstance(identifier, str) or not is_valid(identifier):
         raise CacheError(
             CacheErrorCode.INVALID_IDENTIFIER,
-            f"{identifier!r:.200} is not 1 to 128 ASCII letters, digits, '-' or '_'",
+            f"{identifier!r:.200} is not 1 to 128 ASCII letters, digits, '-' or '_', "
+            "the first a letter or digit",
         )
     return identifier

@@ -6,9 +6,11 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from pteron.cache.tree import file_sizes
+
+T = TypeVar("T")
 
 MANIFEST_LIMIT = 16 << 20
 """No manifest is larger than this, in bytes."""
@@ -65,11 +67,11 @@ class Manifest(NamedTuple):
         try:
             fields = json.loads(data)
             return cls(
-                identifier=fields["identifier"],
+                identifier=_typed(fields["identifier"], str),
                 files={path: _record(*file) for path, file in fields["files"].items()},
-                key=fields["key"],
-                created=_seconds(fields["created"]),
-                compile_seconds=_seconds(fields["compile_seconds"]),
+                key=_typed(fields["key"], dict),
+                created=check_seconds(fields["created"]),
+                compile_seconds=check_seconds(fields["compile_seconds"]),
             )
         except (KeyError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
             raise ValueError(f"not a manifest: {error!r}") from error
@@ -81,7 +83,14 @@ def _record(size: int, digest: str) -> FileRecord:
     return FileRecord(size, digest)
 
 
-def _seconds(value: float) -> float:
+def _typed(value: T, kind: type[T]) -> T:
+    if not isinstance(value, kind):
+        raise TypeError(f"not a {kind.__name__}: {value!r:.200}")
+    return value
+
+
+def check_seconds(value: float) -> float:
+    """A duration, or a time since the epoch, of this or a near century; raises ValueError."""
     if not 0 <= float(value) < _FAR_FUTURE:
         raise ValueError(f"not a time: {value!r}")
     return float(value)

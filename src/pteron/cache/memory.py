@@ -16,7 +16,7 @@ from pteron.cache.key import CacheKey
 from pteron.cache.manifest import Manifest, describe
 from pteron.cache.privately import PrivateDirectory, private_directory
 from pteron.cache.protocol import Compile
-from pteron.cache.source import check_source
+from pteron.cache.source import check_details, check_source
 
 _Stored = tuple[Manifest, dict[str, bytes]]
 
@@ -50,6 +50,7 @@ class MemoryCache:
     ) -> Entry:
         """See :meth:`CompiledModelCache.store`."""
         check_identifier(identifier)
+        check_details(key, compile_seconds)
         check_source(source)
         with io_errors(f"read {source}"):
             files = describe(source)

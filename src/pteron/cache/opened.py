@@ -36,14 +36,17 @@ class OpenedDirectory:
 
     def to_write(self) -> Layout:
         """The layout. Raises IO_ERROR too, if nothing can be written."""
+        if not self.can_write():
+            raise CacheError(CacheErrorCode.IO_ERROR, f"the cache in {self.path} is read-only")
+        return self._layout
+
+    def can_write(self) -> bool:
+        """Whether entries can be stored, once directories that are missing were made again."""
         self.to_read()
-        if not self.is_writable:
+        if not self.is_writable and not self.read_only:
             with self._preparing:
                 self._prepare()
-            if not self.is_writable:
-                message = f"the cache in {self.path} is read-only"
-                raise CacheError(CacheErrorCode.IO_ERROR, message)
-        return self._layout
+        return self.is_writable
 
     @property
     def is_writable(self) -> bool:

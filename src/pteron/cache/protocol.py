@@ -10,8 +10,12 @@ from typing import Protocol, runtime_checkable
 from pteron.cache.entry import Entry
 from pteron.cache.key import CacheKey
 
-Compile = Callable[[Path], None]
-"""Leaves a compiled model, as files, in an existing empty directory."""
+Compile = Callable[[Path], float | None]
+"""Leaves a compiled model, as files, in an existing empty directory.
+
+It may return how long the compile took, in seconds, if its own duration does not tell: when it
+fetched what was compiled elsewhere.
+"""
 
 
 @runtime_checkable
@@ -20,8 +24,9 @@ class CompiledModelCache(Protocol):
 
     Every operation may be called from any thread. Each that takes an identifier raises
     :class:`~pteron.errors.CacheError` with code INVALID_IDENTIFIER for one that is not 1 to 128
-    ASCII letters, digits, ``-`` and ``_``; each may raise the codes INITIALIZATION_FAILED,
-    DISK_FULL and IO_ERROR. :class:`pteron.cache.testing.CacheContract` tests all of this.
+    ASCII letters, digits, ``-`` and ``_``, the first a letter or digit; each may raise the
+    codes INITIALIZATION_FAILED, DISK_FULL and IO_ERROR.
+    :class:`pteron.cache.testing.CacheContract` tests all of this.
     """
 
     @property
@@ -52,7 +57,8 @@ class CompiledModelCache(Protocol):
 
         Raises:
             CacheError: SOURCE_NOT_FOUND unless the source is a directory with regular files (and
-                directories of them) only, at least one.
+                directories of them) only, at least one; a symbolic link is none.
+            UsageError: ``key`` cannot be written as JSON, or ``compile_seconds`` is no duration.
         """
         ...
 

@@ -1,12 +1,15 @@
-"""Judges a directory that is to be stored."""
+"""Judges what is to be stored."""
 
 from __future__ import annotations
 
+import json
 import stat
+from collections.abc import Mapping
 from pathlib import Path
 
+from pteron.cache.manifest import check_seconds
 from pteron.cache.tree import file_sizes
-from pteron.errors import CacheError, CacheErrorCode
+from pteron.errors import CacheError, CacheErrorCode, UsageError
 
 
 def check_source(source: Path) -> None:
@@ -20,6 +23,18 @@ def check_source(source: Path) -> None:
         raise _bad_source(
             source, f"cannot be stored ({error.strerror}: {error.filename})"
         ) from error
+
+
+def check_details(key: Mapping[str, object] | None, compile_seconds: float) -> None:
+    """Raise UsageError unless a manifest can keep these, and give them back."""
+    try:
+        check_seconds(compile_seconds)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"compile_seconds is {compile_seconds!r}, not a duration") from error
+    try:
+        json.dumps(dict(key or {}))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UsageError(f"the key of an entry cannot be written as JSON: {error}") from error
 
 
 def _bad_source(source: Path, why: str) -> CacheError:

@@ -10,16 +10,18 @@ Derive a class and provide the cache to test (this module needs pytest)::
 
 from __future__ import annotations
 
+import errno
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pteron.cache.key import CacheKey
 from pteron.cache.protocol import CompiledModelCache
-from pteron.errors import CacheError, CacheErrorCode
+from pteron.errors import CacheError, CacheErrorCode, UsageError
 
 KEY = CacheKey("0123456789abcdef", "engine", "1.0", {"cpu": "avx2"}, {"precision": "model"})
 FILES = {"model.xml": b"<net/>", "weights/model.bin": bytes(range(256)) * 64, "empty": b""}
@@ -37,9 +39,20 @@ BAD_IDENTIFIERS = [
     "a b",
     "a.b",
     "-a",
+    "_a",
     "ä",
     "x" * 129,
     "line\n",
+]
+
+
+GOOD_IDENTIFIERS = ["a", "7", "Upper_Case-And_digits-0", "a_", "a--", "x" * 128]
+
+BAD_DETAILS: list[dict[str, Any]] = [
+    {"compile_seconds": float("nan")},
+    {"compile_seconds": float("inf")},
+    {"compile_seconds": -1.0},
+    {"key": {"payload": object()}},
 ]
 
 
@@ -173,13 +186,43 @@ class CacheContract:
                 operation()
             assert raised.value.code is CacheErrorCode.INVALID_IDENTIFIER
 
-    @pytest.mark.parametrize("kind", ["absent", "file", "empty", "symlink", "pipe"])
+    @pytest.mark.parametrize("identifier", GOOD_IDENTIFIERS)
+    def test_good_identifiers_are_taken(
+        self, cache: CompiledModelCache, source: Path, identifier: str
+    ) -> None:
+        cache.store(identifier, source).close()
+        assert _content(cache, identifier) == FILES
+        assert cache.remove(identifier)
+
+    @pytest.mark.parametrize("details", BAD_DETAILS)
+    def test_details_that_no_manifest_can_keep_are_refused(
+        self, cache: CompiledModelCache, source: Path, details: dict[str, Any]
+    ) -> None:
+        with pytest.raises(UsageError):
+            cache.store("entry", source, **details)
+        assert cache.find("entry") is None
+
+    def test_a_broken_entry_is_not_served(self, cache: CompiledModelCache, source: Path) -> None:
+        cache.store("entry", source).close()
+        found = cache.find("entry")
+        assert found is not None
+        with found:
+            (found.path / "model.xml").write_bytes(b"<net")
+            assert found.damage() is not None
+        again = cache.find("entry")  # a cache that hands out copies still has a whole one
+        if again is not None:
+            with again:
+                assert read_files(again.path) == FILES
+
+    @pytest.mark.parametrize("kind", ["absent", "file", "empty", "link", "symlink", "pipe"])
     def test_bad_sources_are_refused(
         self, cache: CompiledModelCache, tmp_path: Path, source: Path, kind: str
     ) -> None:
         path = tmp_path / "bad"
         if kind == "file":
             path.write_bytes(b"not a directory")
+        elif kind == "link":
+            path.symlink_to(source)
         elif kind != "absent":
             path.mkdir()
         if kind == "symlink":
@@ -197,6 +240,14 @@ class CacheContract:
             assert list(first.iterdir()) == []
             write_files(first)
         assert not first.exists()
+
+    def test_a_temporary_directory_goes_when_its_block_raises(
+        self, cache: CompiledModelCache
+    ) -> None:
+        with pytest.raises(ArithmeticError), cache.temporary_directory() as temporary:
+            write_files(temporary)
+            raise ArithmeticError
+        assert not temporary.exists()
 
     def test_get_or_compile_compiles_once(self, cache: CompiledModelCache) -> None:
         compiled = []
@@ -220,6 +271,15 @@ class CacheContract:
 
         with pytest.raises(ArithmeticError, match="a bug in the engine"):
             cache.get_or_compile(KEY, fail)
+        assert cache.find(KEY.identifier) is None
+
+    def test_a_full_disk_is_told(self, cache: CompiledModelCache) -> None:
+        def fill(directory: Path) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        with pytest.raises(CacheError) as raised:
+            cache.get_or_compile(KEY, fill)
+        assert raised.value.code is CacheErrorCode.DISK_FULL
         assert cache.find(KEY.identifier) is None
 
     def test_threads_that_ask_at_once_get_one_compile(self, cache: CompiledModelCache) -> None:

@@ -97,15 +97,15 @@ class TieredCache:
         identifier = key.identifier
         fetched = False
 
-        def obtain(directory: Path) -> None:
+        def obtain(directory: Path) -> float | None:
             nonlocal fetched
             entry = self._fetch(identifier)
             if entry is None:
-                compile(directory)
-                return
+                return compile(directory)
             with entry:
                 copy_files(entry.path, directory)
             fetched = True
+            return entry.manifest.compile_seconds
 
         entry = self.local.get_or_compile(key, obtain)
         if not entry.hit and not fetched:

@@ -22,7 +22,7 @@ from pteron.cache.remote import blob
 from pteron.cache.remote.keys import SigningKey
 from pteron.cache.remote.objects import MissingObjectError, Objects, Version, open_store
 from pteron.cache.remote.sealed import Description, UntrustedError, seal, unseal
-from pteron.cache.source import check_source
+from pteron.cache.source import check_details, check_source
 from pteron.cache.tree import copy_files
 from pteron.errors import CacheError, CacheErrorCode
 
@@ -92,6 +92,7 @@ class ObjectStoreCache:
         If another machine publishes the entry meanwhile, its entry stays.
         """
         check_identifier(identifier)
+        check_details(key, compile_seconds)
         check_source(source)
         self._check_writable()
         directory = PrivateDirectory()
