@@ -21,6 +21,7 @@ QUICK = {
     "BatchNormTraining",
     "BufferIsViewOfAnother",
     "CondWrite",
+    "EqualBuffers",
     "ExactSwap",
     "IndexPut",
     "Int64Counter",
@@ -77,6 +78,51 @@ class OneBuffer(nn.Module):
 
 
 # Whole-tensor writes
+
+
+class TwoBuffers(OneBuffer):
+    """A module with buffers ``a`` and ``b`` of zeros ``[2, 3]``."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("a", torch.zeros(2, 3))
+
+
+@case
+class EqualBuffers(TwoBuffers):
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        before = self.b + 1
+        self.a.add_(x)
+        self.b.copy_(self.a)
+        return self.a * 2, before
+
+
+@case
+class EqualBuffersThroughSlice(TwoBuffers):
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        before = self.a - self.b * 3
+        self.a.mul_(0.5).add_(x)
+        self.b[:] = self.a
+        return self.a * 2, before
+
+
+@case
+class OneValueInTwoBuffers(TwoBuffers):
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        before = self.a + self.b * 2
+        value = x + 1
+        self.b.copy_(value)
+        self.a.copy_(torch.dropout(value, 0.1, False))
+        return value * 2, before
+
+
+@case
+class InputInTwoBuffers(TwoBuffers):
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        before = self.a + self.b * 2
+        self.a.copy_(x)
+        self.b.copy_(x)
+        return x * 2, before
 
 
 @case

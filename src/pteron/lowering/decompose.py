@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from pteron.lowering import equal
 from pteron.lowering.region import mutations
 from pteron.lowering.rewrites import rewrites
 
@@ -37,8 +39,12 @@ def functional(program: ExportedProgram, keep: Keep) -> ExportedProgram:
     table = decompositions()
     for op in [op for op in table if keep(op)]:
         table.pop(op)
+    program = copy.copy(program)
+    program._graph_module = copy.deepcopy(program.graph_module)
+    equal.part(program.graph)
     with torch.no_grad():
         program = program.run_decompositions(table)
+    equal.join(program)
     _drop_assertions(program)
     _copy_what_is_passed_on(program)
     return program

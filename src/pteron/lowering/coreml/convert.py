@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from unittest import mock
 
 from pteron.errors import LoweringError
+from pteron.lowering.coreml.updates import in_current_order
 from pteron.lowering.progress import Progress
 
 if TYPE_CHECKING:
@@ -95,7 +96,12 @@ def _to_proto(
     at: list[str] = []
     converter._reset_conversion_state()
     try:
-        with _progress_of_coremltools(progress), _position(at), _validated_once() as validate:
+        with (
+            _progress_of_coremltools(progress),
+            _position(at),
+            in_current_order(),
+            _validated_once() as validate,
+        ):
             proto, program_of_mil = converter.mil_convert_to_proto(
                 program,
                 "pytorch",
