@@ -118,6 +118,13 @@ def _pause(body: bytes, server: S3Server) -> Iterable[bytes]:
     server.stopping.wait(30)
 
 
+def _drip(body: bytes, server: S3Server) -> Iterable[bytes]:
+    for start in range(0, len(body), 400):
+        yield body[start : start + 400]
+        server.stopping.wait(0.1)
+
+
 truncated_body = on_blobs(_truncate)
 wrong_digest = on_blobs(_flip)
 stalled_body = on_blobs(_pause)
+dripping_body = on_blobs(_drip)

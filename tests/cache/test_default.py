@@ -41,13 +41,17 @@ def test_environment_chooses_directory_and_size(
     assert (cache.path, cache.limits.max_bytes) == (tmp_path, 500 << 20)
 
 
-def test_environment_turns_caching_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PTERON_CACHE", "off")
+@pytest.mark.parametrize("value", ["off", "OFF", "0", "False", " no "])
+def test_environment_turns_caching_off(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("PTERON_CACHE", value)
     assert default_cache() is None
 
 
-def test_environment_makes_it_read_only(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("PTERON_CACHE", "read-only")
+@pytest.mark.parametrize("value", ["read-only", "readonly", "Read_Only"])
+def test_environment_makes_it_read_only(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, value: str
+) -> None:
+    monkeypatch.setenv("PTERON_CACHE", value)
     monkeypatch.setenv("PTERON_CACHE_DIR", str(tmp_path))
     cache = default_cache()
     assert isinstance(cache, DirectoryCache)
@@ -62,6 +66,12 @@ def test_environment_makes_it_read_only(monkeypatch: pytest.MonkeyPatch, tmp_pat
 def test_bad_values_are_told(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
     monkeypatch.setenv(name, value)
     with pytest.raises(UsageError, match=value):
+        default_cache()
+
+
+def test_bad_mode_names_those_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PTERON_CACHE", "maybe")
+    with pytest.raises(UsageError, match="on, off or read-only"):
         default_cache()
 
 
@@ -112,6 +122,18 @@ def test_remote_from_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     cache = default_cache()
     assert isinstance(cache, TieredCache)
     assert not cache.remote.read_only
+
+
+@pytest.mark.parametrize("url", ["file:///missing/store", "nonsense://bucket", "no url"])
+def test_remote_that_cannot_be_opened_costs_a_warning(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("PTERON_CACHE_DIR", str(tmp_path / "local"))
+    monkeypatch.setenv("PTERON_CACHE_REMOTE", url)
+    monkeypatch.setenv("PTERON_CACHE_KEY", "hmac-sha256:" + "5a" * 32)
+    assert isinstance(default_cache(), DirectoryCache)
+    assert f"cannot use {url}" in caplog.text
+    assert "without the shared cache of PTERON_CACHE_REMOTE" in caplog.text
 
 
 def test_importing_it_stays_light() -> None:

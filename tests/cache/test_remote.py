@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import boto3
@@ -182,13 +183,50 @@ def test_signed_entry_cannot_stand_for_another(remote: ObjectStoreCache, server:
     assert remote.find(KEY.identifier) is None
 
 
-def test_signed_path_that_leads_out_is_refused(remote: ObjectStoreCache, server: S3Server) -> None:
+BAD_FIELDS = {
+    "path that leads out": {"files": [("../outside", 1)]},
+    "absolute path": {"files": [("/outside", 1)]},
+    "path of the directory itself": {"files": [(".", 1)]},
+    "empty path": {"files": [("", 1)]},
+    "lone surrogate": {"files": [("\udc80", 1)]},
+    "long name": {"files": [("x" * 256, 1)]},
+    "same path twice": {"files": [("x", 1), ("x", 1)]},
+    "file as directory": {"files": [("x", 1), ("x/y", 1)]},
+    "directory as file": {"files": [("x/y", 1), ("x", 1)]},
+    "negative size": {"files": [("x", -5)]},
+    "size of another type": {"files": [("x", 1.5)]},
+    "digest that leads out": {"sha256": "../" * 5},
+    "key of another type": {"key": "text"},
+    "time of another type": {"created": "soon"},
+    "no duration": {"compile_seconds": -1.0},
+}
+
+
+@pytest.mark.parametrize("name", BAD_FIELDS)
+def test_signed_nonsense_is_a_miss(
+    remote: ObjectStoreCache, server: S3Server, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
     from pteron.cache.remote.sealed import Description, seal
 
-    bad = Description(KEY.identifier, "0" * 64, [("../outside", 1)], {}, 0.0, 0.0)
+    good = Description(KEY.identifier, "0" * 64, [("x", 1)], {}, 0.0, 0.0)
     remote.get_or_compile(KEY, compile).close()
-    tamper(server, lambda _: seal(bad, PAIR))
+    tamper(server, lambda _: seal(replace(good, **BAD_FIELDS[name]), PAIR))
     assert remote.find(KEY.identifier) is None
+    assert "description cannot be read" in caplog.text
+
+
+def test_oversized_entry_is_a_miss_and_no_failure(
+    tiered: TieredCache, server: S3Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    obstore.put(server.store(), f"v1/entries/{KEY.identifier}", bytes((16 << 20) + 1))
+    other = CacheKey("other", "engine", "1")
+    ObjectStoreCache(server.store(), PAIR).get_or_compile(other, compile).close()
+    assert tiered.find(KEY.identifier) is None
+    assert "it is not signed" in caplog.text
+    assert tiered.find(other.identifier) is not None
+    tiered.get_or_compile(KEY, compile).close()  # a writer puts it right
+    assert tiered.flush(20)
+    assert tiered.remote.find(KEY.identifier) is not None
 
 
 def test_missing_blob_is_a_miss(remote: ObjectStoreCache, server: S3Server) -> None:
@@ -254,6 +292,38 @@ def test_failing_remote_never_fails_a_run(
     if name != "wrong digest":
         assert len(server.requests) == asked, "a store that fails is left alone for a while"
     assert cache.flush(10)
+
+
+def test_dripping_body_is_given_up_in_time(
+    server: S3Server, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    ObjectStoreCache(server.store(), PAIR).get_or_compile(KEY, compile).close()
+    server.fault = s3.dripping_body  # 4 kB/s: all of it would take four seconds
+    remote = ObjectStoreCache(server.store(), PAIR, patience=1)
+    cache = TieredCache(DirectoryCache(tmp_path / "cache"), remote, patience=1)
+    started = time.monotonic()
+    loaded = load_through(cache, KEY, compile, read_files)
+    assert time.monotonic() - started < 3
+    assert (loaded.value, loaded.hit) == (FILES, False)
+    assert "takes longer than 1 seconds" in caplog.text
+
+
+@pytest.mark.parametrize("value", ["true", "1"])
+def test_plain_http_is_used_if_the_environment_allows_it(
+    server: S3Server, monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    for name, setting in {
+        "AWS_ENDPOINT": server.url,
+        "AWS_REGION": "us-east-1",
+        "AWS_ACCESS_KEY_ID": "key",
+        "AWS_SECRET_ACCESS_KEY": "secret",
+        "AWS_ALLOW_HTTP": value,
+    }.items():
+        monkeypatch.setenv(name, setting)
+    cache = ObjectStoreCache.from_url("s3://models/team", PAIR)
+    cache.get_or_compile(KEY, compile).close()
+    assert cache.find(KEY.identifier) is not None
+    assert len(names(server)) == 2
 
 
 def test_unreachable_store_fails_no_run(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

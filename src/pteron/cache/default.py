@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from functools import lru_cache
 from pathlib import Path
@@ -10,10 +11,16 @@ from pteron.cache.directory import DEFAULT_MAX_BYTES, DirectoryCache
 from pteron.cache.protocol import CompiledModelCache
 from pteron.cache.tiered import TieredCache
 from pteron.cache.units import parse_size
-from pteron.errors import UsageError
+from pteron.errors import CacheError, UsageError
 
 _FROM_ENVIRONMENT = object()
-_MODES = ("on", "off", "read-only")
+_MODES = {
+    **dict.fromkeys(("", "on", "1", "true", "yes"), "on"),
+    **dict.fromkeys(("off", "0", "false", "no"), "off"),
+    **dict.fromkeys(("read-only", "readonly", "read_only"), "read-only"),
+}
+
+logger = logging.getLogger("pteron.cache")
 
 _chosen: object = _FROM_ENVIRONMENT
 
@@ -24,12 +31,13 @@ def default_cache() -> CompiledModelCache | None:
     Unless :func:`set_default_cache` chose another it is a :class:`DirectoryCache` in the user's
     own cache directory, and the environment has its say:
 
-    - ``PTERON_CACHE``: ``on``, ``off`` or ``read-only``
+    - ``PTERON_CACHE``: ``on``, ``off`` or ``read-only`` (in any case; ``1`` and ``0`` do, too)
     - ``PTERON_CACHE_DIR``: the directory
     - ``PTERON_CACHE_SIZE``: byte quota, as ``500M`` or ``10GiB``
     - ``PTERON_CACHE_REMOTE``: URL of an object store to share compiled models through
       (:meth:`pteron.cache.remote.ObjectStoreCache.from_url`), with the key in
-      ``PTERON_CACHE_KEY`` or ``PTERON_CACHE_KEY_FILE``
+      ``PTERON_CACHE_KEY`` or ``PTERON_CACHE_KEY_FILE``; one that cannot be opened costs a
+      warning
 
     Raises:
         UsageError: a variable's value is not one of these.
@@ -73,9 +81,10 @@ def _variable(name: str) -> str:
 
 
 def _mode() -> str:
-    mode = _variable("PTERON_CACHE") or "on"
-    if mode not in _MODES:
-        raise UsageError(f"PTERON_CACHE is {mode!r}; it may be {', '.join(_MODES)}")
+    value = _variable("PTERON_CACHE")
+    mode = _MODES.get(value.lower())
+    if mode is None:
+        raise UsageError(f"PTERON_CACHE is {value!r}; it may be on, off or read-only")
     return mode
 
 
@@ -89,7 +98,12 @@ def _directory(path: str, size: str, read_only: bool) -> DirectoryCache:
 
 
 @lru_cache(maxsize=8)
-def _tiered(local: DirectoryCache, url: str) -> TieredCache:
+def _tiered(local: DirectoryCache, url: str) -> CompiledModelCache:
     from pteron.cache.remote import ObjectStoreCache, key_from_environment
 
-    return TieredCache(local, ObjectStoreCache.from_url(url, key_from_environment()))
+    key = key_from_environment()
+    try:
+        return TieredCache(local, ObjectStoreCache.from_url(url, key))
+    except CacheError as error:
+        logger.warning("going on without the shared cache of PTERON_CACHE_REMOTE: %s", error)
+        return local

@@ -20,7 +20,13 @@ from pteron.cache.privately import PrivateDirectory, compile_privately, private_
 from pteron.cache.protocol import Compile
 from pteron.cache.remote import blob
 from pteron.cache.remote.keys import SigningKey
-from pteron.cache.remote.objects import MissingObjectError, Objects, Version, open_store
+from pteron.cache.remote.objects import (
+    Deadline,
+    MissingObjectError,
+    Objects,
+    Version,
+    open_store,
+)
 from pteron.cache.remote.sealed import Description, UntrustedError, seal, unseal
 from pteron.cache.source import check_details, check_source
 from pteron.cache.tree import copy_files
@@ -44,37 +50,40 @@ class ObjectStoreCache:
     signed, is reported and never used.
 
     Args:
-        store: an ``obstore`` store; bound its time by its client and retry options, or use
+        store: an ``obstore`` store; bound its silence by its client and retry options, or use
             :meth:`from_url`.
         key: what entries are signed with. With a public key the cache is read-only.
+        patience: seconds that reading an entry may take in all, however it trickles in.
     """
 
-    def __init__(self, store: ObjectStore, key: SigningKey) -> None:
+    def __init__(self, store: ObjectStore, key: SigningKey, *, patience: float = 30.0) -> None:
         self.read_only = not key.can_sign
         self._objects = Objects(store)
         self._key = key
+        self._patience = patience
         self._flight = SingleFlight()
 
     @classmethod
-    def from_url(cls, url: str, key: SigningKey, *, patience: float = 10.0) -> ObjectStoreCache:
+    def from_url(cls, url: str, key: SigningKey, *, patience: float = 30.0) -> ObjectStoreCache:
         """Open the store at ``s3://bucket/prefix``, ``gs://``, ``az://``, ``https://``, ``file://``.
 
         Credentials come from the environment, as the store's own tools have them. A connection
-        that says nothing for ``patience`` seconds is given up, and a request is repeated for no
-        longer than that.
+        that says nothing for a third of ``patience`` (in seconds) is given up, a request is
+        repeated for no longer than that, and no entry is read for longer than all of it.
         """
-        silence = timedelta(seconds=patience)
+        silence = timedelta(seconds=patience / 3)
         client = {"connect_timeout": silence / 2, "read_timeout": silence, "timeout": "10m"}
         retry = {"max_retries": 2, "retry_timeout": silence}
-        return cls(open_store(url, client, retry), key)
+        return cls(open_store(url, client, retry), key, patience=patience)
 
     def find(self, identifier: str) -> Entry | None:
         """See :meth:`CompiledModelCache.find`."""
-        sealed = self._objects.read(_entry_path(check_identifier(identifier)))
+        deadline = Deadline(self._patience)
+        sealed = self._objects.read(_entry_path(check_identifier(identifier)), deadline)
         if sealed is None:
             return None
         try:
-            return self._download(unseal(sealed[0], self._key, identifier))
+            return self._download(unseal(sealed[0], self._key, identifier), deadline)
         except (UntrustedError, MissingObjectError) as error:
             logger.warning("the shared compiled model %s is not used: %s", identifier, error)
             return None
@@ -132,11 +141,11 @@ class ObjectStoreCache:
             message = "the shared cache is read-only: its key only verifies"
             raise CacheError(CacheErrorCode.IO_ERROR, message)
 
-    def _download(self, description: Description) -> Entry:
+    def _download(self, description: Description, deadline: Deadline) -> Entry:
         directory = PrivateDirectory()
         try:
             with io_errors(f"write {description.identifier} to {directory.path}"):
-                stream = self._objects.stream(_blob_path(description))
+                stream = self._objects.stream(_blob_path(description), deadline)
                 blob.unpack(stream, description, directory.path)
                 files = describe(directory.path)
         except BaseException:
@@ -154,17 +163,21 @@ class ObjectStoreCache:
     def _publish(self, description: Description, root: Path) -> None:
         """Write the blob, then the entry, unless another machine writes it meanwhile."""
         path = _entry_path(description.identifier)
-        old = self._objects.read(path)
+        old = self._read(path)
         paths = [path for path, _ in description.files]
         self._objects.write(_blob_path(description), blob.chunks(root, paths))
-        if self._objects.swap(path, seal(description, self._key), old[1] if old else None):
+        sealed, version = seal(description, self._key), old[1] if old else None
+        if self._objects.swap(path, sealed, version, Deadline(self._patience)):
             superseded = self._unseal(old, description.identifier)
             current: Description | None = description
         else:
             superseded = description
-            current = self._unseal(self._objects.read(path), description.identifier)
+            current = self._unseal(self._read(path), description.identifier)
         if superseded and current and superseded.sha256 != current.sha256:
             self._objects.delete(_blob_path(superseded))
+
+    def _read(self, path: str) -> tuple[bytes, Version] | None:
+        return self._objects.read(path, Deadline(self._patience))
 
     def _unseal(self, found: tuple[bytes, Version] | None, identifier: str) -> Description | None:
         """What is signed there, None if nothing is, or not rightly."""
@@ -179,7 +192,7 @@ class ObjectStoreCache:
             if self.read_only:
                 return False
             path = _entry_path(manifest.identifier)
-            current = self._unseal(self._objects.read(path), manifest.identifier)
+            current = self._unseal(self._read(path), manifest.identifier)
             if current is None or current.created == manifest.created:
                 self.remove(manifest.identifier)
             return True
