@@ -98,7 +98,11 @@ def test_verify(run: Run, filled: DirectoryCache) -> None:
     answer = json.loads(run("verify", "--json", code=1))
     assert answer["verified"] == 3
     assert "model.xml" in answer["broken"][KEY.identifier]
-    assert json.loads(run("verify", "--json")) == {"verified": 2, "broken": {}}
+    assert json.loads(run("verify", "--json")) == {
+        "verified": 2,
+        "broken": {},
+        "absent": [],
+    }
 
 
 def test_remove(run: Run, filled: DirectoryCache) -> None:
@@ -134,3 +138,65 @@ def test_cache_that_is_off_can_still_be_looked_into(
 ) -> None:
     monkeypatch.setenv("PTERON_CACHE", "off")
     assert len(json.loads(run("list", "--json"))) == 3
+
+
+@pytest.mark.parametrize("exists", [False, True])
+@pytest.mark.parametrize(
+    ("arguments", "code", "answer"),
+    [
+        (["list"], 0, []),
+        (["verify"], 0, {"verified": 0, "broken": {}, "absent": []}),
+        (["verify", "nope"], 1, {"verified": 0, "broken": {}, "absent": ["nope"]}),
+        (["purge"], 0, {"removed": 0}),
+        (["evict"], 0, {"evicted": 0}),
+        (["remove", "nope"], 1, {"nope": False}),
+    ],
+)
+def test_looking_makes_no_cache(
+    run: Run, tmp_path: Path, exists: bool, arguments: list[str], code: int, answer: object
+) -> None:
+    mistyped = tmp_path / "mistyped"
+    if exists:
+        mistyped.mkdir()
+    output = run(*arguments, "--directory", str(mistyped), "--json", code=code)
+    assert json.loads(output) == answer
+    assert mistyped.exists() == exists
+    assert not exists or list(mistyped.iterdir()) == []
+
+
+def test_stats_of_no_cache(run: Run, tmp_path: Path) -> None:
+    stats = json.loads(run("stats", "--directory", str(tmp_path / "mistyped"), "--json"))
+    assert (stats["entries"], stats["hits"]) == (0, 0)
+    assert not (tmp_path / "mistyped").exists()
+
+
+def test_no_cache_is_told(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["cache", "list", "--directory", str(tmp_path / "mistyped")])
+    assert f"there is no cache in {tmp_path / 'mistyped'}" in result.stderr
+    assert result.stdout == ""
+
+
+def test_verify_names_what_is_not_there(run: Run, filled: DirectoryCache) -> None:
+    assert run("verify", "nope", KEY.identifier, code=1) == (
+        "nope: not there\n1 verified, 0 broken\n"
+    )
+    with pytest.raises(CacheError, match="invalid identifier"):
+        run("verify", "../outside")
+
+
+def test_manifest_of_another_shape_is_listed_as_broken(run: Run, filled: DirectoryCache) -> None:
+    for path in filled.path.glob("models/*/manifest.json"):
+        path.write_text(json.dumps({**json.loads(path.read_text()), "key": "text"}))
+    assert run("list").count("broken") == 3
+    assert [entry["broken"] for entry in json.loads(run("list", "--json"))] == [True] * 3
+
+
+def test_foreign_names_do_not_stop_verifying(run: Run, filled: DirectoryCache) -> None:
+    (filled.path / "entries" / ".nfs000001").touch()
+    assert run("verify") == "3 verified, 0 broken\n"
+
+
+def test_help_names_every_variable(run: Run) -> None:
+    text = run("--help")
+    for name in ("DIR", "SIZE", "REMOTE", "KEY", "KEY_FILE"):
+        assert re.search(rf"PTERON_CACHE_{name}\b", text)

@@ -28,6 +28,12 @@ def cache() -> None:
 
     PTERON_CACHE_DIR and PTERON_CACHE_SIZE choose directory and quota; PTERON_CACHE=off turns
     caching off, PTERON_CACHE=read-only keeps it from changing.
+
+    PTERON_CACHE_REMOTE is the URL (s3://bucket/prefix, gs://, az://, https://, file://) of an
+    object store to share compiled models through. Its entries are signed, with the key in
+    PTERON_CACHE_KEY or in the file PTERON_CACHE_KEY_FILE: an Ed25519 key in PEM (a public one
+    reads only), or hmac-sha256: and hex digits of a shared secret. The commands here are about
+    the directory only.
     """
 
 
@@ -36,6 +42,20 @@ def _open(directory: Path | None) -> DirectoryCache:
     from pteron.cache.default import default_directory
 
     return DirectoryCache(directory) if directory else default_directory()
+
+
+def _open_existing(directory: Path | None) -> DirectoryCache | None:
+    """The cache, or None after saying so where there is none: looking must not make one."""
+    opened = _open(directory)
+    try:
+        if any(opened.path.iterdir()):
+            return opened
+    except FileNotFoundError:
+        pass
+    except OSError:
+        return opened  # which says what is wrong with it
+    click.echo(f"there is no cache in {opened.path}", err=True)
+    return None
 
 
 @cache.command()
@@ -57,7 +77,8 @@ def list_entries(directory: Path | None, json: bool) -> None:
     """List the entries, and in what those of one payload differ."""
     from pteron.cache.differences import distinguishing
 
-    found = _open(directory).entries()
+    opened = _open_existing(directory)
+    found = opened.entries() if opened else []
     differing = distinguishing(found)
     if json:
         print_json([_as_json(entry) | {"differs": differing[entry.identifier]} for entry in found])
@@ -70,13 +91,16 @@ def list_entries(directory: Path | None, json: bool) -> None:
 @json_option
 def stats(directory: Path | None, json: bool) -> None:
     """Count hits, misses, stores, evictions, broken entries, and seconds saved."""
-    opened = _open(directory)
-    found = opened.entries()
+    from pteron.cache import Statistics
+
+    opened = _open_existing(directory)
+    found = opened.entries() if opened else []
+    counts = opened.statistics() if opened else Statistics()
     answer = {
         "entries": len(found),
         "bytes": sum(entry.manifest.size for entry in found if entry.manifest),
-        "max_bytes": opened.limits.max_bytes,
-        **opened.statistics()._asdict(),
+        "max_bytes": (opened or _open(directory)).limits.max_bytes,
+        **counts._asdict(),
     }
     if json:
         print_json(answer)
@@ -90,16 +114,25 @@ def stats(directory: Path | None, json: bool) -> None:
 @directory_option
 @json_option
 def verify(identifiers: tuple[str, ...], directory: Path | None, json: bool) -> None:
-    """Compare every byte with the digests, and remove broken entries: exit 1 if there was one."""
-    outcome = _open(directory).verify(identifiers or None)
+    """Compare every byte with the digests, and remove broken entries.
+
+    Exit 1 if one was broken, or one that was named is not there.
+    """
+    from pteron.cache.identifier import check_identifier
+
+    opened = _open_existing(directory)
+    outcome = opened.verify(identifiers or None) if opened else {}
+    absent = [name for name in map(check_identifier, identifiers) if name not in outcome]
     broken = {identifier: problem for identifier, problem in outcome.items() if problem}
     if json:
-        print_json({"verified": len(outcome), "broken": broken})
+        print_json({"verified": len(outcome), "broken": broken, "absent": absent})
     else:
+        for identifier in absent:
+            click.echo(f"{identifier}: not there")
         for identifier, problem in broken.items():
             click.echo(f"{identifier}: {problem}")
         click.echo(f"{len(outcome)} verified, {len(broken)} broken")
-    if broken:
+    if broken or absent:
         raise SystemExit(_NEGATIVE)
 
 
@@ -109,8 +142,11 @@ def verify(identifiers: tuple[str, ...], directory: Path | None, json: bool) -> 
 @json_option
 def remove(identifiers: tuple[str, ...], directory: Path | None, json: bool) -> None:
     """Remove entries: exit 1 if one was not there."""
-    opened = _open(directory)
-    removed = {identifier: opened.remove(identifier) for identifier in identifiers}
+    from pteron.cache.identifier import check_identifier
+
+    names = [check_identifier(identifier) for identifier in identifiers]
+    opened = _open_existing(directory)
+    removed = {name: opened is not None and opened.remove(name) for name in names}
     if json:
         print_json(removed)
     else:
@@ -133,12 +169,13 @@ def evict(max_size: str | None, max_age: str | None, directory: Path | None, jso
     from pteron.cache.evict import Limits
     from pteron.cache.units import parse_age, parse_size
 
-    opened = _open(directory)
+    own = _open(directory).limits
     limits = Limits(
-        max_bytes=parse_size(max_size) if max_size else opened.limits.max_bytes,
-        max_age=parse_age(max_age) if max_age else opened.limits.max_age,
+        max_bytes=parse_size(max_size) if max_size else own.max_bytes,
+        max_age=parse_age(max_age) if max_age else own.max_age,
     )
-    evicted = opened.evict(limits)
+    opened = _open_existing(directory)
+    evicted = opened.evict(limits) if opened else 0
     if json:
         print_json({"evicted": evicted})
     else:
@@ -150,9 +187,10 @@ def evict(max_size: str | None, max_age: str | None, directory: Path | None, jso
 @json_option
 def purge(directory: Path | None, json: bool) -> None:
     """Remove every entry."""
-    opened = _open(directory)
-    count = len(opened.entries())
-    opened.purge()
+    opened = _open_existing(directory)
+    count = len(opened.entries()) if opened else 0
+    if opened:
+        opened.purge()
     if json:
         print_json({"removed": count})
     else:
