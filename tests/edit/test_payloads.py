@@ -188,3 +188,16 @@ def test_bytes_as_they_are(opened: Opened, made: Maker) -> None:
 def test_no_such_delegate(opened: Opened, method: str, index: int, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         replace_payload(opened("xnnpack"), method, index, b"")
+
+
+@pytest.mark.parametrize("kind", ["xnnpack", "core_ml"])
+def test_bytes_that_are_no_payload(opened: Opened, kind: str) -> None:
+    with pytest.raises(FormatError, match=r"delegate 0 of 'forward': the new payload is none of"):
+        replace_payload(opened(kind), "forward", 0, b"garbage " * 20)
+
+
+def test_what_no_reader_knows_is_taken_as_it_is(opened: Opened) -> None:
+    parts = opened("xnnpack").parts()
+    parts.program.execution_plan[0].delegates[0].id = "SomeoneElsesBackend"
+    edited = replace_payload(PTEFile(**vars(parts)), "forward", 0, b"anything")
+    assert bytes(edited.delegates[0].payload) == b"anything"

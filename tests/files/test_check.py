@@ -281,3 +281,12 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     }
     bad.write_bytes(b"not a program at all")
     assert run(app, ["check", str(bad)]).exit_code == 1
+
+
+@pytest.mark.parametrize("backend", ["CoreMLBackend", "XnnpackBackend"])
+def test_a_payload_that_its_reader_refuses(backend: str) -> None:
+    parts = busy_program().parts()
+    parts.program.execution_plan[0].delegates[0].id = backend
+    (found,) = [f for f in check(PTEFile(**vars(parts))) if f.severity is Severity.ERROR]
+    assert found.where == "execution_plan[0].delegates[0]"
+    assert found.message.startswith(f"payload of 'forward', {backend}: ")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pteron.edit.blob_indices import drop_unused_blobs
 from pteron.edit.plans import find_plan
-from pteron.errors import UsageError
+from pteron.errors import FormatError, UsageError
 from pteron.files import Delegate, PTEFile
+from pteron.files.payload_faults import payload_fault
 from pteron.flatbuf import Buffer
 
 
@@ -14,11 +15,17 @@ def replace_payload(file: PTEFile, method: str, index: int, payload: Buffer) -> 
 
     Args:
         index: position among the method's delegates.
-        payload: what the backend produced; not checked, and not copied.
+        payload: what the backend produced; not copied, and checked where a reader knows the
+            backend's format.
 
-    Raises UsageError where there is no such delegate.
+    Raises:
+        UsageError: there is no such delegate.
+        FormatError: the payload is none of the delegate's backend.
     """
-    find_delegate(file, method, index)
+    backend = find_delegate(file, method, index).backend_id
+    if fault := payload_fault(backend, payload, file.named_data):
+        where = f"delegate {index} of {method!r}"
+        raise FormatError(f"the new payload is none of {backend}: {fault}", where=where)
     parts = file.parts()
     delegate = find_plan(parts.program, method).delegates[index]
     delegate.processed.index = len(parts.delegate_payloads)

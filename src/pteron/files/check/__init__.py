@@ -18,6 +18,7 @@ from pteron.files.check.finding import Finding, Severity, error, warning
 from pteron.files.check.indices import check_indices
 from pteron.files.check.memory import check_memory
 from pteron.files.check.names import check_names
+from pteron.files.check.payloads import check_payloads
 from pteron.files.check.segments import check_segments
 from pteron.files.check.structure import check_structure, unopenable
 from pteron.files.check.tensors import check_tensors
@@ -36,6 +37,7 @@ _PROGRAM_FAMILIES: tuple[Callable[[PTEFile], Iterator[Finding]], ...] = (
     check_memory,
     check_segments,
     check_delegates,
+    check_payloads,
 )
 
 
