@@ -22,9 +22,11 @@ def bundle(file: PTEFile, cases: Cases) -> BundledFile:
     dynamic one. Expected outputs may be left out, all of a case or none.
 
     Raises:
+        FormatError: the program is damaged.
         UsageError: a case does not fit its method.
         UnsupportedError: a value that bundles cannot hold: all but tensors, int, bool and float.
     """
+    file.parts()  # reads all that the program refers to: a damaged one is found here, not later
     require_methods(file.program, cases)
     methods = file.methods
     suites = [
