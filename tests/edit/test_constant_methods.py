@@ -30,7 +30,6 @@ VALUES: dict[str, Any] = {
     "get_name": "läma",
     "get_eos_ids": [1, 2, 3],
     "get_pair": (1, 2.5),
-    "get_nothing": [],
     "get_config": {"b": 1, "a": [True, {"deep": "x"}]},
     "get_table": torch.arange(6, dtype=torch.int64).reshape(2, 3),
     "get_halves": torch.ones(4, dtype=torch.float16),
@@ -104,3 +103,9 @@ def test_deep_nesting(opened: Opened) -> None:
         value = [value]
     with pytest.raises(UsageError, match="nested more than 64 deep"):
         add_constant_methods(opened("portable"), {"get": value})
+
+
+@pytest.mark.parametrize("value", [[], (), {}, [[], {}]])
+def test_no_value_at_all(opened: Opened, value: object) -> None:
+    with pytest.raises(UsageError, match=r"get_nothing: .* holds no value"):
+        add_constant_methods(opened("xnnpack"), {"get_nothing": value})

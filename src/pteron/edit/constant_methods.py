@@ -37,7 +37,7 @@ def add_constant_methods(file: PTEFile, values: Mapping[str, object]) -> PTEFile
             of them, which are flattened into several outputs. An array is anything that
             ``numpy.asarray`` takes with ``__array__``; it is stored contiguous.
 
-    Raises UsageError for a name that is in use, or another kind of value.
+    Raises UsageError for a name that is in use, another kind of value, or none at all (``[]``).
     """
     parts = file.parts()
     taken = {plan.name for plan in parts.program.execution_plan}
@@ -50,6 +50,8 @@ def add_constant_methods(file: PTEFile, values: Mapping[str, object]) -> PTEFile
 
 def _plan(parts: Parts, name: str, value: object) -> ExecutionPlan:
     leaves, spec = pytree.flatten(value)
+    if not leaves:
+        raise UsageError(f"{name}: {value!r} holds no value, so the method would return nothing")
     return ExecutionPlan(
         name=name,
         container_meta_type=ContainerMetadata("", spec),

@@ -34,6 +34,10 @@ def externalise(
     Values of constant methods (``get_max_seq_len``) stay in the program, so that they can be
     read without the data file.
 
+    A constant without a name gets one, as data files are read by name, and keeps it when
+    :func:`~pteron.edit.inline` takes the data in again: nothing in the file tells a name that was
+    given here from the model's own.
+
     Args:
         names: index into ``file.constants`` -> name of the data. By default the tensor's own
             name, or ``constant_<index>``.

@@ -16,7 +16,8 @@ def inline(file: PTEFile, *data: PTDFile) -> PTEFile:
     """The program with the data of every external tensor, which needs no data file any more.
 
     Blobs that no tensor looks up become named data of the program where a delegate may ask for
-    them. Tensors keep their names.
+    them. Tensors keep their names, also those that :func:`~pteron.edit.externalise` gave to
+    constants without one: for such, the two together change names, and nothing else.
 
     Raises UsageError where data is missing, does not fit its tensor, or is under one name twice
     and differs.
