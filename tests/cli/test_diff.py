@@ -50,3 +50,13 @@ def test_hostile_names_stay_on_their_line(pteron: Command, tmp_path: Path):
     out = pteron("diff", one, other).out
     assert "\x1b" not in out
     assert "+ two lines" in out
+
+
+def test_a_damaged_file_is_named(pteron: Command, counter_program: Path, tmp_path: Path):
+    bad = tmp_path / "bad.pte"
+    bad.write_bytes(counter_program.read_bytes()[:-64])
+    for files in ((bad, counter_program), (counter_program, bad)):
+        for verb in (["diff", *files], ["edit", "merge", *files, "-o", tmp_path / "out.pte"]):
+            outcome = pteron(*verb)
+            assert outcome.code == 2
+            assert outcome.err.startswith(f"pteron: {bad}: header: ")

@@ -109,9 +109,13 @@ def test_payload_and_layout(
         pteron("edit", "replace-payload", counter_program, "forward", package, "-o", out).code == 0
     )
     raw = tmp_path / "payload.bin"
-    raw.write_bytes(b"payload")
+    payload = bytes(open_file(counter_program).delegates[0].payload)  # type: ignore[union-attr]
+    raw.write_bytes(payload)
     assert pteron("edit", "replace-payload", out, "forward:0", raw, "-o", out).code == 0
-    assert bytes(program(out.read_bytes()).delegates[0].payload) == b"payload"
+    assert bytes(program(out.read_bytes()).delegates[0].payload) == payload
+    raw.write_bytes(b"garbage")
+    outcome = pteron("edit", "replace-payload", out, "forward:0", raw, "-o", out)
+    assert (outcome.code, "none of CoreMLBackend" in outcome.err) == (2, True)
     assert pteron("edit", "replace-payload", out, "forward:x", raw, "-o", out).code == 2
 
     path = file("with_stacktraces")
@@ -252,3 +256,19 @@ def test_data_never_go_over_the_program(pteron: Command, file: Files, tmp_path: 
     assert pteron("edit", "externalise", path, "-o", path, "--data", link).code == 2
     assert path.read_bytes() == before
     assert not out.exists()
+
+
+def test_a_damaged_program_is_not_bundled(pteron: Command, file: Files, tmp_path: Path) -> None:
+    path, out = file("with_stacktraces"), tmp_path / "out.bpte"
+    path.write_bytes(path.read_bytes()[:-64])
+    np.savez(tmp_path / "cases.npz", input_0=X.numpy())
+    outcome = pteron("bundle", path, tmp_path / "cases.npz", "-o", out)
+    assert (outcome.code, "past the end of the file" in outcome.err) == (2, True)
+    assert not out.exists()
+
+
+def test_one_name_given_twice(pteron: Command, file: Files, tmp_path: Path) -> None:
+    path, out = file("xnnpack"), tmp_path / "out.pte"
+    for verb in ("rename", "add-constant-method"):
+        outcome = pteron("edit", verb, path, "forward=a", "forward=b", "-o", out)
+        assert (outcome.code, "'forward' is given twice: 'a' and 'b'" in outcome.err) == (2, True)

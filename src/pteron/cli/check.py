@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,10 +59,11 @@ def _as_json(finding: Finding) -> dict[str, str]:
 
 
 def _print(file: Path, findings: list[Finding], errors: int) -> None:
-    from pteron.cli.text import one_line
+    from pteron.cli.text import counted, one_line
 
     for finding in findings:
         click.echo(one_line(str(finding)))
-    others = len(findings) - errors
-    verdict = f"invalid: {errors} errors" if errors else "valid"
-    click.echo(f"{file}: {verdict}" + (f", {others} warnings and notes" if others else ""))
+    numbers = Counter(finding.severity.value for finding in findings)
+    verdict = [f"invalid: {counted(errors, 'error')}" if errors else "valid"]
+    verdict += [counted(numbers[kind], kind) for kind in ("warning", "note") if numbers[kind]]
+    click.echo(f"{file}: {', '.join(verdict)}")

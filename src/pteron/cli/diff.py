@@ -28,10 +28,10 @@ def diff(before: Path, after: Path, everything: bool, json: bool) -> None:
     delegates and what is in their payloads, constants and weights by name with their distance,
     named data, segments and sizes are compared.
     """
-    import pteron
+    from pteron.cli.readable import open_readable
     from pteron.files.diff import diff as diff_files
 
-    with pteron.open(before) as one, pteron.open(after) as other:
+    with open_readable(before) as one, open_readable(after) as other:
         changes = diff_files(one, other)
     if json:
         print_json({"same": not changes, "changes": [change.as_json() for change in changes]})

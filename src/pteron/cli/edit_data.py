@@ -136,7 +136,8 @@ def externalise(
 ) -> None:
     """Move constants out into a data file.
 
-    From there they load by name.
+    From there they load by name. Constants without a name get one (constant_3), which they keep
+    when 'pteron edit inline' takes the data in again.
     """
     from pteron import edit
 
@@ -160,7 +161,10 @@ def externalise(
 def inline(
     file: Path, data: tuple[Path, ...], output: Path, drop_unknown: bool, json: bool
 ) -> None:
-    """Move data from data files into the program."""
+    """Move data from data files into the program.
+
+    Tensors keep their names, also those that 'pteron edit externalise' gave them.
+    """
     from pteron import edit
 
     with ExitStack() as stack:

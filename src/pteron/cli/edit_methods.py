@@ -25,7 +25,7 @@ def rename(
     """Give methods other names."""
     from pteron import edit
 
-    pairs = dict(_pair(text) for text in names)
+    pairs = _pairs(names)
     with open_program(file) as program:
         edited = edit.rename(program, pairs)
         write(edited, output, [file], drop_unknown=drop_unknown, json=json)
@@ -92,17 +92,26 @@ def merge(
 def add_constant_method(
     file: Path, values: tuple[str, ...], output: Path, drop_unknown: bool, json: bool
 ) -> None:
-    """Add methods that return a constant.
+    """Add methods that return constants.
 
     VALUE is JSON (128, true, 0.5, [1, 2]), an array (@ids.npy), or else text; for example
     get_max_seq_len=128.
     """
     from pteron import edit
 
-    constants = {name: _value(text) for name, text in map(_pair, values)}
+    constants = {name: _value(text) for name, text in _pairs(values).items()}
     with open_program(file) as program:
         edited = edit.add_constant_methods(program, constants)
         write(edited, output, [file], drop_unknown=drop_unknown, json=json)
+
+
+def _pairs(texts: tuple[str, ...]) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    for name, value in map(_pair, texts):
+        if name in pairs:
+            raise UsageError(f"{name!r} is given twice: {pairs[name]!r} and {value!r}")
+        pairs[name] = value
+    return pairs
 
 
 def _pair(text: str) -> tuple[str, str]:

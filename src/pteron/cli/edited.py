@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pteron.cli.output import print_json
+from pteron.cli.readable import open_readable
 from pteron.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ def open_program(path: Path) -> PTEFile:
     """The program at ``path``. Raises UnsupportedError for another kind of file."""
     import pteron
 
-    opened = pteron.open(path)
+    opened = open_readable(path)
     if isinstance(opened, pteron.PTEFile):
         return opened
     opened.close()
@@ -32,7 +33,7 @@ def open_data(path: Path) -> PTDFile:
     """The data file at ``path``. Raises UnsupportedError for another kind of file."""
     import pteron
 
-    opened = pteron.open(path)
+    opened = open_readable(path)
     if not isinstance(opened, pteron.PTDFile):
         opened.close()
         raise UnsupportedError(f"{path} is no data file (.ptd)")

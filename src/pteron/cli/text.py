@@ -18,3 +18,8 @@ def cell(value: object) -> str:
     from rich.markup import escape
 
     return escape(printable(str(value)))
+
+
+def counted(count: int, thing: str) -> str:
+    """``1 output``, ``2 outputs``."""
+    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"

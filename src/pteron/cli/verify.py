@@ -64,6 +64,7 @@ def verify(
 
 
 def _parse(text: str) -> tuple[str, Tolerance]:
+    from pteron.dtypes import ScalarType, scalar_type_name
     from pteron.errors import UsageError
     from pteron.runtime.verify import Tolerance
 
@@ -72,6 +73,11 @@ def _parse(text: str) -> tuple[str, Tolerance]:
         rtol, atol = map(float, numbers.split(","))
     except ValueError:
         raise UsageError(f"--tolerance takes DTYPE=RTOL,ATOL, not {text!r}") from None
+    if not (rtol >= 0 and atol >= 0):  # nor NaN
+        raise UsageError(f"--tolerance {text}: RTOL and ATOL must be 0 or more")
+    known = [scalar_type_name(member) for member in ScalarType]
+    if dtype not in known:
+        raise UsageError(f"--tolerance {text}: there is no dtype {dtype!r}; {', '.join(known)}")
     return dtype, Tolerance(rtol, atol)
 
 
@@ -88,7 +94,7 @@ def _show(results: Sequence[Comparison]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from pteron.cli.text import cell
+    from pteron.cli.text import cell, counted
 
     table = Table(box=None, pad_edge=False, header_style="dim")
     for column in ("method", "case", "output", "largest difference", "allowed", ""):
@@ -102,4 +108,4 @@ def _show(results: Sequence[Comparison]) -> None:
     console = Console(highlight=False)
     console.print(table)
     failed = sum(not result.passed for result in results)
-    console.print(f"{len(results)} outputs compared, {failed} differ")
+    console.print(f"{counted(len(results), 'output')} compared, {failed} different")
