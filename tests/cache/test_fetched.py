@@ -39,3 +39,16 @@ def test_only_hits_save_seconds(tiered: TieredCache, cache: DirectoryCache) -> N
     assert cache.statistics().compile_seconds_saved == 0.0
     tiered.get_or_compile(KEY, never).close()
     assert cache.statistics().compile_seconds_saved == 3600.0
+
+
+def test_private_compile_is_timed_for_others(cache: DirectoryCache, tmp_path: Path) -> None:
+    def compile(directory: Path) -> float:
+        write_files(directory)
+        return 7.0
+
+    cache.find("absent")  # makes it
+    baked = TieredCache(DirectoryCache(cache.path, read_only=True), MemoryCache())
+    baked.get_or_compile(KEY, compile).close()
+    assert baked.flush(10)
+    with baked.remote.find(KEY.identifier) as shared:
+        assert shared.manifest.compile_seconds == 7.0

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from pteron.cache.entry import Entry
 from pteron.cache.failures import full_disk
@@ -44,14 +45,18 @@ class SingleFlight:
         return entry
 
 
+def compile_into(directory: Path, compile: Compile) -> float:
+    """Compile into an empty directory; returns how many seconds the compile took."""
+    started = time.monotonic()
+    with full_disk(directory):
+        seconds = compile(directory)
+    return seconds if isinstance(seconds, float) else time.monotonic() - started
+
+
 def compile_and_store(cache: CompiledModelCache, key: CacheKey, compile: Compile) -> Entry:
     """Compile in the cache's temporary directory, and store the product."""
     with cache.temporary_directory() as work:
         model = work / "model"
         model.mkdir(mode=0o700)
-        started = time.monotonic()
-        with full_disk(work):
-            seconds = compile(model)
-        if not isinstance(seconds, float):
-            seconds = time.monotonic() - started
+        seconds = compile_into(model, compile)
         return cache.store(key.identifier, model, key=key.parts(), compile_seconds=seconds)

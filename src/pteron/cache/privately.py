@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from pteron.cache.entry import Entry
-from pteron.cache.failures import full_disk, io_errors
+from pteron.cache.failures import io_errors
+from pteron.cache.flight import compile_into
 from pteron.cache.key import CacheKey
 from pteron.cache.manifest import Manifest
 from pteron.cache.protocol import Compile
@@ -44,12 +46,11 @@ def compile_privately(key: CacheKey, compile: Compile) -> Entry:
     """Compile into a private directory, which closing the entry removes."""
     directory = PrivateDirectory()
     try:
-        with full_disk(directory.path):
-            compile(directory.path)
+        seconds = compile_into(directory.path, compile)
     except BaseException:
         directory.release()
         raise
-    manifest = Manifest(key.identifier, {}, key.parts())
+    manifest = Manifest(key.identifier, {}, key.parts(), time.time(), seconds)
     return Entry(
         directory.path,
         manifest,
