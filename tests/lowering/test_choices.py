@@ -48,6 +48,32 @@ def test_take_over(take_over, taken):
     assert {name for name, owner in owners(file).items() if owner == "delegate"} == taken
 
 
+def test_take_over_names_a_mutable_buffer():
+    with pytest.raises(UsageError, match=r"'nope' matches no mutable buffer.*k_cache, total"):
+        lower(TwoBuffers(), X, take_over_mutable_buffers=["total", "nope"])
+    with pytest.raises(UsageError, match="the model has none"):
+        lower(nn.Linear(3, 3), X, take_over_mutable_buffers="nope")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"backend": "coreml"}, r"backend='coreml': must be pteron\.CoreML"),
+        ({"example_inputs": X[0]}, r"tuple of positional inputs, not Tensor; write \(x,\)"),
+        ({"example_inputs": None}, "tuple of positional inputs, not NoneType"),
+        ({"example_kwargs": [1]}, "keyword inputs must be a mapping.*not list"),
+        ({"take_over_mutable_buffers": 3}, "take_over_mutable_buffers=3: must be a list of names"),
+        ({"take_over_mutable_buffers": [3]}, "must be a list of names"),
+        ({"exclude": "aten.add.*"}, "exclude='aten.add.*': must be a list of names or globs"),
+        ({"whole_graph": "yes"}, "whole_graph='yes': must be True or False"),
+        ({"model": {}}, "mapping of methods is empty"),
+    ],
+)
+def test_arguments_of_the_wrong_type_are_refused(wrong, said):
+    with pytest.raises(UsageError, match=said):
+        lower(**{"model": TwoBuffers(), "example_inputs": X, **wrong})
+
+
 def test_on_inexact():
     assert set(owners(lower(TwoBuffers(), X, on_inexact="keep")).values()) == {"program"}
     with pytest.raises(LoweringError, match=r"buffer k_cache is float32.*on_inexact='cast'"):
@@ -115,6 +141,9 @@ def test_report_as_table_and_as_json():
     report = lower(TwoBuffers(), X, exclude=["aten.sigmoid.*"]).lowering_report
     table = str(report)
     assert "k_cache" in table and "every read and write is in delegate" in table
+    assert table.endswith(" bytes, 2 states")
+    single = lower(zoo.build("HalfBuffer"), X).lowering_report
+    assert str(single).endswith(" bytes, 1 state")
     data = json.loads(report.to_json())
     (total,) = (b for b in data["buffers"] if b["name"] == "total")
     assert total["owner"] == "delegate"

@@ -31,6 +31,10 @@ def broken():
     raise RuntimeError("no weights here")
 def wrong():
     return 3
+def bogus():
+    return Counter(), (torch.ones(2, 3),), {"bogus": 1}
+def no_dict():
+    return Counter(), (torch.ones(2, 3),), 5
 """
 
 
@@ -76,6 +80,8 @@ def test_the_functions_own_options_count(model, tmp_path):
         ("{model}:absent", "has no function absent"),
         ("{model}:broken", "RuntimeError: no weights here"),
         ("{model}:wrong", "must return (model, inputs)"),
+        ("{model}:bogus", "no option 'bogus'; known: example_kwargs, backend,"),
+        ("{model}:no_dict", "options must be a dict, not int"),
     ],
 )
 def test_what_cannot_be_lowered_is_one_line(model, tmp_path, reference, said):

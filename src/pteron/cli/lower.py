@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -68,6 +69,7 @@ def lower(
     from pteron.lowering import lower as lower_model
 
     module, inputs, given = _built(build, model)
+    _require_known(given, lower_model, model)
     with _Stages() as progress:
         file = lower_model(module, inputs, **{**options, **given}, progress=progress)
         progress.stage("save")
@@ -114,7 +116,22 @@ def _built(build: Callable[[], Any], reference: str) -> tuple[Any, Any, dict[str
     if not isinstance(answer, tuple) or len(answer) not in (2, 3):
         raise UsageError(f"{reference} must return (model, inputs) or (model, inputs, options)")
     model, inputs, *rest = answer
-    return model, inputs, dict(rest[0]) if rest else {}
+    if rest and not isinstance(rest[0], dict):
+        raise UsageError(f"{reference}: options must be a dict, not {type(rest[0]).__name__}")
+    return model, inputs, rest[0] if rest else {}
+
+
+def _require_known(
+    options: dict[str, Any], lower_model: Callable[..., Any], reference: str
+) -> None:
+    known = [
+        name
+        for name, parameter in inspect.signature(lower).parameters.items()
+        if parameter.kind is parameter.KEYWORD_ONLY and name != "progress"
+    ]
+    for name in options:
+        if name not in known:
+            raise UsageError(f"{reference}: no option {name!r}; known: {', '.join(known)}")
 
 
 class _Stages:

@@ -31,6 +31,16 @@ def source(name: str, given: Any) -> tuple[Any, tuple[Any, ...], Mapping[str, An
         )
     model, args, *rest = given
     kwargs, shapes = (*rest, None, None)[:2]
+    if not isinstance(args, (tuple, list)):
+        raise UsageError(
+            f"method {name}: the example inputs must be a tuple of positional inputs, not "
+            f"{type(args).__name__}; write (x,) for one"
+        )
+    if kwargs is not None and not isinstance(kwargs, Mapping):
+        raise UsageError(
+            f"method {name}: the keyword inputs must be a mapping of name to value, not "
+            f"{type(kwargs).__name__}"
+        )
     return model, tuple(args), dict(kwargs or {}), shapes
 
 

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from pteron.errors import UsageError
+from pteron.lowering.options import CoreML
 from pteron.lowering.state import TakeOver
 
 if TYPE_CHECKING:
     from torch.fx import Node
 
-    from pteron.lowering.options import CoreML
     from pteron.lowering.progress import Progress
 
 
@@ -27,7 +28,27 @@ class Choices:
     whole_graph: bool
     progress: Progress
 
+    def __post_init__(self) -> None:
+        """Raises :class:`UsageError` for an argument of a type or value that has no meaning."""
+        if self.backend is not None and not isinstance(self.backend, CoreML):
+            raise UsageError(
+                f"backend={self.backend!r}: must be pteron.CoreML(...) or None (portable operators)"
+            )
+        if self.on_inexact not in ("cast", "keep", "error"):
+            raise UsageError(f"on_inexact={self.on_inexact!r}: must be 'cast', 'keep' or 'error'")
+        if not callable(self.take_over) and not isinstance(self.take_over, (bool, str)):
+            _require_names("take_over_mutable_buffers", self.take_over)
+        _require_names("exclude", self.exclude)
+        if not isinstance(self.whole_graph, bool):
+            raise UsageError(f"whole_graph={self.whole_graph!r}: must be True or False")
+
     def excludes(self, node: Node) -> bool:
         """Whether the caller keeps an operation out of delegates, by name or glob."""
         name = str(node.target)
         return any(fnmatchcase(name, pattern) for pattern in self.exclude)
+
+
+def _require_names(argument: str, given: object) -> None:
+    names = list(given) if isinstance(given, Collection) and not isinstance(given, str) else [None]
+    if not all(isinstance(name, str) for name in names):
+        raise UsageError(f"{argument}={given!r}: must be a list of names or globs")

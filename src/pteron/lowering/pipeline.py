@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pteron.errors import UsageError
 from pteron.files import PTEFile
 from pteron.lowering import capture, decompose
 from pteron.lowering.choices import Choices
@@ -16,10 +17,11 @@ from pteron.lowering.method import KeptInVainError, LoweredMethod, MethodLowerin
 from pteron.lowering.options import CoreML
 from pteron.lowering.progress import NoProgress, Progress
 from pteron.lowering.quiet import quiet
+from pteron.lowering.region import mutations
 from pteron.lowering.report import LoweringReport
 from pteron.lowering.sharing import unify
 from pteron.lowering.stages import stage
-from pteron.lowering.state import StatePlan, TakeOver
+from pteron.lowering.state import StatePlan, TakeOver, require_matches
 from pteron.schema.program import Program
 
 if TYPE_CHECKING:
@@ -74,6 +76,8 @@ def lower(
     )
     if not isinstance(model, Mapping):
         model = {"forward": (model, example_inputs, example_kwargs, dynamic_shapes)}
+    elif not model:
+        raise UsageError("the mapping of methods is empty: give at least one, such as 'forward'")
     with quiet():
         exported: dict[str, capture.Exported] = {}
         for name, source in model.items():
@@ -100,6 +104,8 @@ def _lowered(exported: Mapping[str, capture.Exported], choices: Choices) -> list
                 programs[name] = decompose.functional(source.program, keep)
         with stage("cannot match the tensors of the methods"):
             shared = {name: _shared(methods) for name, methods in unify(programs).items()}
+        written = {name for program in programs.values() for name in mutations(program)}
+        require_matches(choices.take_over, written)
         decomposable = set(decompose.decompositions()) - in_vain
         try:
             return [

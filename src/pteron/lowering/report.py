@@ -61,11 +61,15 @@ def _row(record: BufferRecord) -> tuple[str, str, str, str]:
 
 
 def _line(delegate: DelegateSummary) -> str:
-    states = f", {len(delegate.states)} states" if delegate.states else ""
+    states = f", {_count(len(delegate.states), 'state')}" if delegate.states else ""
     return (
         f"{delegate.method}: delegate {delegate.index} ({delegate.backend}), "
-        f"{delegate.operations} operations, {delegate.payload_bytes:,} bytes{states}"
+        f"{_count(delegate.operations, 'operation')}, {delegate.payload_bytes:,} bytes{states}"
     )
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
 def _plain(record: BufferRecord) -> dict[str, Any]:

@@ -161,8 +161,6 @@ def keep_from_delegates(
 
     Raises :class:`LoweringError` for an inexact hand-over if ``on_inexact`` is ``"error"``.
     """
-    if on_inexact not in ("cast", "keep", "error"):
-        raise UsageError(f"on_inexact={on_inexact!r}: must be 'cast', 'keep' or 'error'")
     wanted = _question(take_over)
     for record in plan.buffers.values():
         if record.owner is None:
@@ -202,8 +200,24 @@ def _question(take_over: TakeOver) -> Callable[[str], bool]:
         return lambda _: take_over
     if callable(take_over):
         return take_over
-    patterns = [take_over] if isinstance(take_over, str) else list(take_over)
+    patterns = _patterns(take_over)
     return lambda name: any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def _patterns(take_over: str | Collection[str]) -> list[str]:
+    return [take_over] if isinstance(take_over, str) else list(take_over)
+
+
+def require_matches(take_over: TakeOver, mutable: Collection[str]) -> None:
+    """Raise :class:`UsageError` for a name or glob that is no mutable buffer's of any method."""
+    if isinstance(take_over, bool) or callable(take_over):
+        return
+    for pattern in _patterns(take_over):
+        if not any(fnmatchcase(name, pattern) for name in mutable):
+            known = f"they are {', '.join(sorted(mutable))}" if mutable else "the model has none"
+            raise UsageError(
+                f"take_over_mutable_buffers: {pattern!r} matches no mutable buffer; {known}"
+            )
 
 
 def touching(plan: StatePlan, program: ExportedProgram) -> list[Together]:
