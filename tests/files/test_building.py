@@ -192,6 +192,25 @@ def test_wrong_indices_are_refused() -> None:
     refused("a list cannot be stored", Program(), constants=[[1, 2]])
 
 
+def test_wrong_types_are_refused() -> None:
+    refused("program must be a Program, not a NoneType", None)
+    refused("constants must be a Sequence, not a int", Program(), constants=5)
+    refused("mutable_data must be a Sequence, not a int", Program(), mutable_data=5)
+    refused("delegate_payloads must be a Sequence", Program(), delegate_payloads=None)
+    refused("named_data must be a Mapping", Program(), named_data=[b"x"])
+    refused(
+        r"named_data\['x'\] must be a NamedBlob, not a bytes", Program(), named_data={"x": b"x"}
+    )
+
+
+@pytest.mark.parametrize("value", [None, 5, [None]])
+def test_a_table_of_the_wrong_type_is_not_saved(value: object) -> None:
+    file = PTEFile(Program())
+    file.program.execution_plan = value  # type: ignore[assignment]
+    with pytest.raises(UsageError, match="execution_plan"):
+        file.to_bytes()
+
+
 def test_method_views() -> None:
     file = reopened(busy_program())
     method = file.methods["forward"]

@@ -6,11 +6,11 @@ delegates, named data. Equal blobs are stored once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pteron.errors import UsageError
 from pteron.files.equal import first_equals
-from pteron.files.parts import Parts
+from pteron.files.parts import NamedBlob, Parts
 from pteron.files.segments import (
     TENSOR_ALIGNMENT,
     Segment,
@@ -28,8 +28,9 @@ from pteron.schema.program import DataLocation, Program
 def assemble(parts: Parts) -> tuple[Program, list[Segment]]:
     """A program of its own (the given one stays as it is) and the segments it describes.
 
-    Raises :class:`UsageError` for an index or an alignment that is wrong.
+    Raises :class:`UsageError` for an index, an alignment or a type that is wrong.
     """
+    _require_types(parts)
     checked_alignment(parts.constant_alignment, TENSOR_ALIGNMENT)
     for alignment in (
         parts.segment_alignment,
@@ -44,6 +45,20 @@ def assemble(parts: Parts) -> tuple[Program, list[Segment]]:
     assembly.place_named_data()
     assembly.program.segments = place(assembly.segments)
     return assembly.program, assembly.segments
+
+
+def _require_types(parts: Parts) -> None:
+    _require(parts.program, Program, "program")
+    for name in ("constants", "mutable_data", "delegate_payloads"):
+        _require(getattr(parts, name), Sequence, name)
+    _require(parts.named_data, Mapping, "named_data")
+    for key, blob in parts.named_data.items():
+        _require(blob, NamedBlob, f"named_data[{key!r}]")
+
+
+def _require(value: object, kind: type, what: str) -> None:
+    if not isinstance(value, kind):
+        raise UsageError(f"{what} must be a {kind.__name__}, not a {type(value).__name__}")
 
 
 class _Assembly:

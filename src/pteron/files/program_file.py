@@ -181,7 +181,7 @@ class PTEFile(BinaryFile):
         return [head, *encoded.pieces[1:], bytes(base - encoded.size), *blobs]
 
 
-def _grouped(blobs: Sequence[Buffer] | Sequence[Sequence[Buffer]]) -> Sequence[Sequence[Buffer]]:
-    """Several segments' blobs; a flat list is one segment."""
-    nested = all(isinstance(blob, (list, tuple)) for blob in blobs)
-    return blobs if nested else [blobs]  # type: ignore[list-item, return-value]
+def _grouped(blobs: Any) -> Sequence[Sequence[Buffer]]:
+    """Several segments' blobs; a flat list is one segment; anything else is refused later."""
+    flat = isinstance(blobs, Sequence) and not all(isinstance(b, (list, tuple)) for b in blobs)
+    return [blobs] if flat else blobs  # type: ignore[no-any-return]

@@ -143,7 +143,7 @@ class _Writer:
         if isinstance(declared.type, Number):
             return None if _is_default(value, declared.default) else value
         if value is None:
-            if declared.required:
+            if declared.required or declared.default is list:
                 raise Fault("is missing").under(slot.name)
             return None
         try:
