@@ -64,3 +64,9 @@ def test_one_line_and_exit_2(
     assert outcome.err.startswith("pteron: ")
     assert outcome.err.count("\n") == 1
     assert "Traceback" not in outcome.err
+
+
+def test_an_empty_path_is_called_empty(pteron: Command) -> None:
+    outcome = pteron("inspect", "")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "the path is empty" in outcome.err

@@ -61,7 +61,7 @@ def test_what_is_no_array(tmp_path: Path, name: str) -> None:
         with pytest.raises(FormatError, match=f"{name} is "):
             read_arrays(path)
     np.save(tmp_path / "objects.npy", np.array([object()]), allow_pickle=True)
-    with pytest.raises(FormatError, match="Object arrays cannot be loaded"):
+    with pytest.raises(FormatError, match=r"can be read: it holds Python objects$"):
         read_arrays(tmp_path / "objects.npy")
 
 
@@ -94,3 +94,10 @@ def test_dtypes_that_numpy_cannot_name_are_widened(tmp_path: Path, dtype: str) -
     written = np.load(tmp_path / "o.npz")["y"]
     assert written.dtype == np.float32
     assert written.tolist() == [1.5, -2]
+
+
+def test_no_advice_to_unpickle(tmp_path: Path) -> None:
+    path = tmp_path / "text.npz"
+    path.write_text("this is no array")
+    with pytest.raises(FormatError, match=r"text.npz is no .npy or .npz file$"):
+        read_arrays(path)

@@ -203,3 +203,8 @@ def test_bundles(corpus: Path, name: str, cases: int) -> None:
         (suite,) = file.test_suites
         assert suite.method_name == "forward" and len(suite.test_cases) == cases
         assert list(file.pte.methods) == ["forward"]
+
+
+def test_an_empty_path() -> None:
+    with pytest.raises(FileAccessError, match="the path is empty"):
+        open_file("")

@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
-PATH = click.Path(path_type=Path)
+
+class _Path(click.Path):
+    """A path, and not the empty text that an unset shell variable leaves: that is no ``.``."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        if value == "":
+            self.fail("the path is empty", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+PATH = _Path(path_type=Path)
 
 any_file = click.argument("file", type=PATH)
 json_option = click.option("--json", is_flag=True, help="Print the answer as JSON.")

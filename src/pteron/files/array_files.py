@@ -69,7 +69,15 @@ def _read_numpy(path: Path) -> dict[str, Array]:
         with loaded:
             return {name: loaded[name] for name in loaded.files}
     except _DAMAGED as error:
-        raise FormatError(f"{path} is no .npy or .npz file: {error}") from None
+        raise FormatError(f"{path} is no .npy or .npz file{_reason(error)}") from None
+
+
+def _reason(error: Exception) -> str:
+    """NumPy's own words, but for its advice to unpickle, which could run code from the file."""
+    text = str(error)
+    if "Object arrays" in text:
+        return " that can be read: it holds Python objects"
+    return "" if "pickle" in text else f": {text}"
 
 
 def _read_safetensors(path: Path) -> dict[str, Array]:

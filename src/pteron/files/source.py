@@ -60,6 +60,8 @@ def open_source(target: str | os.PathLike[str] | Buffer) -> Source:
         UsageError: ``target`` is neither.
     """
     if isinstance(target, (str, os.PathLike)):
+        if not os.fspath(target):
+            raise FileAccessError("the path is empty")
         return _map(Path(target))
     try:
         view = memoryview(target)
