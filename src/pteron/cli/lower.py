@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from pteron.cli.interrupts import Interrupts
 from pteron.cli.options import PATH, json_option
 from pteron.errors import UsageError
 from pteron.lowering.options import CoreML
@@ -65,15 +66,16 @@ def lower(
         "backend": _backend(backend, target, precision, compute_units),
         "take_over_mutable_buffers": state,
     }
-    build = _function(model)
-    from pteron.lowering import lower as lower_model
+    with Interrupts() as interrupts:
+        build = _function(model)
+        from pteron.lowering import lower as lower_model
 
-    module, inputs, given = _built(build, model)
-    _require_known(given, lower_model, model)
-    with _Stages() as progress:
-        file = lower_model(module, inputs, **{**options, **given}, progress=progress)
-        progress.stage("save")
-        file.save(output)
+        module, inputs, given = _built(build, model)
+        _require_known(given, lower_model, model)
+        with _Stages(interrupts) as progress:
+            file = lower_model(module, inputs, **{**options, **given}, progress=progress)
+            progress.stage("save")
+            file.save(output)
     click.echo(file.lowering_report.to_json() if json else str(file.lowering_report))
 
 
@@ -137,10 +139,11 @@ def _require_known(
 class _Stages:
     """Shows each stage of a lowering as a bar on stderr, where that is a terminal."""
 
-    def __init__(self) -> None:
+    def __init__(self, interrupts: Interrupts) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+        self._interrupts = interrupts
         self._console = Console(file=sys.stderr)
         self._bars = Progress(
             TextColumn("{task.description:<22}"),
@@ -166,12 +169,14 @@ class _Stages:
         self._bars.stop()
 
     def stage(self, name: str) -> None:
+        self._interrupts.check()
         self._close()
         if self._bars.disable:
             self._console.print(name, highlight=False)
         self._task = self._bars.add_task(name, total=None)
 
     def advance(self, done: int, total: int) -> None:
+        self._interrupts.check()
         self._bars.update(self._task, completed=done, total=total)
 
     def _close(self) -> None:
