@@ -184,4 +184,4 @@ class PTEFile(BinaryFile):
 def _grouped(blobs: Any) -> Sequence[Sequence[Buffer]]:
     """Several segments' blobs; a flat list is one segment; anything else is refused later."""
     flat = isinstance(blobs, Sequence) and not all(isinstance(b, (list, tuple)) for b in blobs)
-    return [blobs] if flat else blobs  # type: ignore[no-any-return]
+    return [blobs] if flat else blobs
