@@ -82,3 +82,13 @@ def test_hostile_names_do_not_reach_the_terminal(pteron: Command, tmp_path: Path
     assert outcome.code == 0
     assert "\x1b" not in outcome.out
     assert "[bold]x" in outcome.out
+
+
+def test_long_lines_go_on_below_their_text(
+    pteron: Command, corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    lines = pteron("inspect", corpus / "lstm.pte").out.splitlines()
+    at = next(n for n, line in enumerate(lines) if line.startswith("  inputs   input_0: "))
+    assert lines[at + 1].startswith(" " * 11) and lines[at + 1][11] != " "
+    assert all(len(line) <= 60 for line in lines[1:])

@@ -28,7 +28,7 @@ def realign(
     drop_unknown: bool,
     json: bool,
 ) -> None:
-    """Give segments, constants and named data other alignments.
+    """Align segments, constants, named data anew.
 
     Alignments are powers of two, from 16 to 1 MiB; those of named data may be smaller.
     """

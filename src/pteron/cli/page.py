@@ -6,12 +6,15 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 
 from pteron.cli.text import cell
 
 FOLD = 12
 """Rows of a long list that are shown; the rest is counted."""
+_LABEL = 8
+"""Width of the labels in front of lines."""
 
 
 def print_page(summary: dict[str, Any], *, everything: bool = False) -> None:
@@ -74,14 +77,23 @@ def _method(console: Console, method: dict[str, Any]) -> None:
     console.print(f"[bold]Method[/bold] [cyan]{cell(method['name'])}[/cyan]")
     for kind in ("inputs", "outputs"):
         listed = ", ".join(f"{cell(v['name'])}: {tensor(v)}" for v in method[kind])
-        console.print(f"  {kind:8} {listed or 'none'}")
+        _line(console, kind, listed or "none")
     steps = ", ".join(f"{count} {name}" for name, count in method["instructions"].items())
-    console.print(f"  steps    {steps or 'none'}")
+    _line(console, "steps", steps or "none")
     if method["operators"]:
-        console.print(f"  kernels  {cell(_counted(method['operators']))}")
+        _line(console, "kernels", cell(_counted(method["operators"])))
     if any(method["planned_memory"]):
         planned = ", ".join(size(n) for n in method["planned_memory"])
-        console.print(f"  memory   {planned} planned")
+        _line(console, "memory", f"{planned} planned")
+
+
+def _line(console: Console, label: str, text: str, indent: int = 2) -> None:
+    """A labelled line; where it is too long for the terminal, it goes on below its own text."""
+    grid = Table.grid(padding=(0, 1, 0, 0))
+    grid.add_column(width=_LABEL, no_wrap=True)
+    grid.add_column(overflow="fold")
+    grid.add_row(label, text)
+    console.print(Padding(grid, (0, 0, 0, indent), expand=False))
 
 
 def _delegate(console: Console, delegate: dict[str, Any]) -> None:
@@ -91,16 +103,17 @@ def _delegate(console: Console, delegate: dict[str, Any]) -> None:
         f"[bold]Delegate[/bold] {cell(name)} {backend}, payload {size(delegate['bytes'])}"
     )
     if delegate["payload"] is None:
-        console.print(f"  [yellow]{cell(delegate['note'])}[/yellow]")
+        note = Padding(f"[yellow]{cell(delegate['note'])}[/yellow]", (0, 0, 0, 2), expand=False)
+        console.print(note)
         return
-    console.print(f"  format   {cell(delegate['payload']['format'])}")
+    _line(console, "format", cell(delegate["payload"]["format"]))
     for function in delegate["payload"]["functions"]:
         console.print(f"  [bold]function {cell(function['name'])}[/bold]")
         for kind in ("inputs", "outputs", "states"):
             listed = ", ".join(f"{cell(v['name'])}: {tensor(v)}" for v in function[kind])
             if listed:
-                console.print(f"    {kind:8} {listed}")
-        console.print(f"    ops      {cell(_counted(function['operations']))}")
+                _line(console, kind, listed, indent=4)
+        _line(console, "ops", cell(_counted(function["operations"])), indent=4)
 
 
 def _counted(counts: dict[str, int]) -> str:
