@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+import pteron
+
 COMMAND = [sys.executable, "-m", "pteron"]
 
 
@@ -22,6 +24,15 @@ def test_a_full_disk_is_one_line_and_2(counter_program: Path, arguments: list[st
         )
     assert done.returncode == 2
     assert done.stderr == "pteron: cannot write to stdout: No space left on device\n"
+
+
+def test_a_program_on_stdout_is_all_there_is(counter_program: Path) -> None:
+    for arguments in (["edit", "strip", "--all"], ["edit", "rename", "forward=again"]):
+        verb = [*arguments[:2], str(counter_program), *arguments[2:], "-o", "/dev/stdout"]
+        done = subprocess.run([*COMMAND, *verb], capture_output=True, check=True)
+        assert isinstance(pteron.open(done.stdout), pteron.PTEFile)
+        assert pteron.open(done.stdout).to_bytes() == done.stdout
+        assert b"bytes (" not in done.stdout[-64:]
 
 
 def test_a_reader_that_left_is_no_error(counter_program: Path) -> None:

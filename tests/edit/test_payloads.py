@@ -180,8 +180,8 @@ def test_bytes_as_they_are(opened: Opened, made: Maker) -> None:
 @pytest.mark.parametrize(
     ("method", "index", "message"),
     [
-        ("forward", 1, "has 1 delegates, none of index 1"),
-        ("forward", -1, "none of index -1"),
+        ("forward", 1, "no delegate of index 1; there are 1"),
+        ("forward", -1, "no delegate of index -1"),
         ("nothing", 0, "no method 'nothing'"),
     ],
 )

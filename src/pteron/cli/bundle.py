@@ -57,6 +57,8 @@ def bundle(
             _compute(program, found, data or [])
             bundled = edit.bundle(program, found)
         bundled.save(output)
+    if not output.is_file():  # a pipe or a device, which may be stdout itself
+        return
     counts = {name: len(suite) for name, suite in found.items()}
     if json:
         print_json({"output": str(output), "cases": counts})

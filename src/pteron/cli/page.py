@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 
-from pteron.cli.text import cell
+from pteron.cli.text import cell, counted
 
 FOLD = 12
 """Rows of a long list that are shown; the rest is counted."""
@@ -121,7 +121,7 @@ def _counted(counts: dict[str, int]) -> str:
     ranked = sorted(counts.items(), key=lambda item: -item[1])
     shown = ", ".join(f"{count} {name}" for name, count in ranked[:FOLD])
     rest = len(ranked) - FOLD
-    return f"{shown}, and {rest} more kinds" if rest > 0 else shown
+    return f"{shown}, and {counted(rest, 'more kind')}" if rest > 0 else shown
 
 
 def _rows(

@@ -32,6 +32,8 @@ def unbundle(file: Path, output: Path, cases: Path | None, json: bool) -> None:
         if cases is not None:
             write_arrays(cases, edit.arrays_from_bundle(opened))
         opened.pte.save(output)
+    if not output.is_file():  # a pipe or a device has no size, and may be stdout itself
+        return
     if json:
         print_json({"output": str(output), "cases": counts})
     else:

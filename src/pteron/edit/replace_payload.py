@@ -39,5 +39,7 @@ def find_delegate(file: PTEFile, method: str, index: int) -> Delegate:
     find_plan(file.program, method)
     found = [delegate for delegate in file.delegates if delegate.method == method]
     if not 0 <= index < len(found):
-        raise UsageError(f"method {method!r} has {len(found)} delegates, none of index {index}")
+        raise UsageError(
+            f"method {method!r} has no delegate of index {index}; there are {len(found)}"
+        )
     return found[index]
