@@ -19,8 +19,10 @@ demo: $(STAMP)
 test: $(STAMP)
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
-test-all: $(STAMP)
-	$(BIN)/python -m pytest -n 2
+test-slow: $(STAMP)
+	$(BIN)/python -m pytest -n 2 -m slow
+
+test-all: test test-slow
 
 # coremltools' own tests of its MIL ops, predicting here; hours long. CASES=3 runs that many cases
 # of every test, TESTS picks one of its modules.
