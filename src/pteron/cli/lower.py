@@ -128,7 +128,7 @@ def _require_known(
 ) -> None:
     known = [
         name
-        for name, parameter in inspect.signature(lower).parameters.items()
+        for name, parameter in inspect.signature(lower_model).parameters.items()
         if parameter.kind is parameter.KEYWORD_ONLY and name != "progress"
     ]
     for name in options:
