@@ -21,6 +21,11 @@ from tests.files.programs import add_plan, float_tensor
 ONES = np.ones(3, np.float32)
 
 
+def payload_of(file: PTEFile) -> bytes:
+    """A copy of the first payload, which its reader takes; anything where there is none."""
+    return next((bytes(delegate.payload) for delegate in file.delegates), b"payload")
+
+
 def method_of(file: PTEFile) -> str:
     return next(iter(file.methods), "none")
 
@@ -34,7 +39,7 @@ EDITS: dict[str, Callable[[PTEFile, PTEFile], object]] = {
     "add_constant_methods": lambda f, _: edit.add_constant_methods(f, {"zz": ONES}),
     "replace_constant": lambda f, _: edit.replace_constant(f, 1, ONES),
     "replace_value": lambda f, _: edit.replace_constant(f, (method_of(f), 2), ONES),
-    "replace_payload": lambda f, _: edit.replace_payload(f, method_of(f), 0, b"payload"),
+    "replace_payload": lambda f, _: edit.replace_payload(f, method_of(f), 0, payload_of(f)),
     "externalise": lambda f, _: edit.externalise(f, named_data=True),
     "inline": lambda f, _: edit.inline(*edit.externalise(f, named_data=True)),
     "realign": lambda f, _: edit.realign(f, segments=64, tensors=32, named_data=16),
