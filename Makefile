@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-all conformance fuzz soak lint check-wheel proto clean
+.PHONY: demo test test-slow test-all conformance fuzz soak lint check-wheel proto clean
 
 $(STAMP): requirements/dev.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
