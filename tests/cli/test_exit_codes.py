@@ -26,8 +26,9 @@ def test_an_interrupt_is_130(pteron: Command, monkeypatch: pytest.MonkeyPatch) -
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("pteron.files.open", interrupt)
-    monkeypatch.setattr("pteron.open", interrupt, raising=False)
+    import pteron as package
+
+    monkeypatch.setattr(package, "open", interrupt)
     outcome = pteron("inspect", "a.pte")
     assert outcome.code == 130
     assert "interrupted" in outcome.err

@@ -41,7 +41,7 @@ class TieredCache:
         self.remote = remote
         self._background = Background(patience)
         self._resume = 0.0
-        self._distrusted: set[str] = set()
+        self._distrusted: dict[str, object] = {}  # identifier -> which time it was condemned
         self._guard = threading.Lock()
 
     @property
@@ -153,9 +153,11 @@ class TieredCache:
     def _upload(self, entry: Entry) -> None:
         if not self.remote.read_only:
             held = entry.again(hit=entry.hit)
-            self._background.submit(lambda: self._send(held))
+            condemned = self._distrusted.get(entry.identifier)
+            self._background.submit(lambda: self._send(held, condemned))
 
-    def _send(self, entry: Entry) -> None:
+    def _send(self, entry: Entry, condemned: object) -> None:
+        """Store an entry remotely; then it is trusted again, unless condemned in the meantime."""
         manifest = entry.manifest
         with entry:
             if self._is_paused():
@@ -171,11 +173,12 @@ class TieredCache:
                 self._pause(error)
                 return
         with self._guard:
-            self._distrusted.discard(manifest.identifier)
+            if self._distrusted.get(manifest.identifier) is condemned:
+                self._distrusted.pop(manifest.identifier, None)
 
     def _distrust(self, identifier: str) -> None:
         with self._guard:
-            self._distrusted.add(identifier)
+            self._distrusted[identifier] = object()
 
     def _is_paused(self) -> bool:
         return time.monotonic() < self._resume
