@@ -54,8 +54,10 @@ def remote(server: S3Server) -> ObjectStoreCache:
 
 
 @pytest.fixture
-def tiered(server: S3Server, tmp_path: Path) -> TieredCache:
-    return TieredCache(DirectoryCache(tmp_path / "cache"), ObjectStoreCache(server.store(), PAIR))
+def tiered(server: S3Server, tmp_path: Path) -> Iterator[TieredCache]:
+    cache = TieredCache(DirectoryCache(tmp_path / "cache"), ObjectStoreCache(server.store(), PAIR))
+    yield cache
+    cache.flush(30)  # a late upload would end in the next test's bucket
 
 
 def compile(directory: Path) -> None:
