@@ -13,7 +13,7 @@ from pteron.cache.entry import Entry
 from pteron.cache.failures import io_errors
 from pteron.cache.flight import compile_into
 from pteron.cache.key import CacheKey
-from pteron.cache.manifest import Manifest
+from pteron.cache.manifest import Manifest, describe
 from pteron.cache.protocol import Compile
 
 
@@ -47,10 +47,12 @@ def compile_privately(key: CacheKey, compile: Compile) -> Entry:
     directory = PrivateDirectory()
     try:
         seconds = compile_into(directory.path, compile)
+        with io_errors(f"read {directory.path}"):
+            files = describe(directory.path)
     except BaseException:
         directory.release()
         raise
-    manifest = Manifest(key.identifier, {}, key.parts(), time.time(), seconds)
+    manifest = Manifest(key.identifier, files, key.parts(), time.time(), seconds)
     return Entry(
         directory.path,
         manifest,

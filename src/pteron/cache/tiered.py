@@ -11,8 +11,11 @@ from pathlib import Path
 
 from pteron.cache.background import Background
 from pteron.cache.entry import Entry
+from pteron.cache.failures import io_errors
 from pteron.cache.identifier import check_identifier
 from pteron.cache.key import CacheKey
+from pteron.cache.manifest import damage
+from pteron.cache.privately import private_directory
 from pteron.cache.protocol import Compile, CompiledModelCache
 from pteron.cache.tree import copy_files
 from pteron.errors import CacheError
@@ -163,12 +166,15 @@ class TieredCache:
             if self._is_paused():
                 return
             try:
-                self.remote.store(
-                    manifest.identifier,
-                    entry.path,
-                    key=manifest.key,
-                    compile_seconds=manifest.compile_seconds,
-                ).close()
+                with private_directory() as copy:
+                    if not _copy_whole(entry, copy):
+                        return
+                    self.remote.store(
+                        manifest.identifier,
+                        copy,
+                        key=manifest.key,
+                        compile_seconds=manifest.compile_seconds,
+                    ).close()
             except CacheError as error:
                 self._pause(error)
                 return
@@ -186,3 +192,13 @@ class TieredCache:
     def _pause(self, error: CacheError) -> None:
         self._resume = time.monotonic() + _PAUSE_AFTER_FAILURE
         logger.warning("the shared cache is left alone for a minute: %s", error)
+
+
+def _copy_whole(entry: Entry, directory: Path) -> bool:
+    """Copy an entry; whether every byte is what was stored. What is checked is what is sent."""
+    with io_errors(f"copy {entry.path} to {directory}"):
+        copy_files(entry.path, directory)
+    wrong = damage(entry.manifest, directory)
+    if wrong:
+        logger.warning("a compiled model is not shared, it is broken here: %s", wrong)
+    return wrong is None
