@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pteron import cache as cache
     from pteron import coreml as coreml
     from pteron import edit as edit
+    from pteron import progress as progress
     from pteron.files import BundledFile as BundledFile
     from pteron.files import PTDFile as PTDFile
     from pteron.files import PTEFile as PTEFile
@@ -37,7 +38,7 @@ _HOMES: dict[str, str] = {
     "lower": "pteron.lowering",
     "open": "pteron.files",
 }
-_ROOMS = ("cache", "coreml", "edit")
+_ROOMS = ("cache", "coreml", "edit", "progress")
 
 __all__ = ["PteronError", "__version__", *_HOMES, *_ROOMS]
 

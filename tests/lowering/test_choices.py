@@ -11,6 +11,7 @@ from torch import Tensor, nn
 import pteron
 from pteron.errors import LoweringError, UsageError
 from pteron.lowering import CoreML, lower
+from pteron.progress import Stage, watch
 
 from . import zoo
 
@@ -159,27 +160,19 @@ def test_report_names_what_shares_memory():
 
 
 def test_progress_names_the_stages():
-    class Stages:
-        def __init__(self) -> None:
-            self.names: list[str] = []
-            self.steps: list[tuple[int, int]] = []
-
-        def stage(self, name: str) -> None:
-            self.names.append(name)
-
-        def advance(self, done: int, total: int) -> None:
-            self.steps.append((done, total))
-
-    stages = Stages()
-    lower(TwoBuffers(), X, progress=stages)
-    assert stages.names == [
+    seen: list[Stage] = []
+    with watch(seen.append):
+        lower(TwoBuffers(), X)
+    assert list(dict.fromkeys(stage.name for stage in seen)) == [
         "export forward",
         "decompose forward",
         "plan forward",
         "convert forward 0",
         "emit",
     ]
-    assert all(0 <= done < total for done, total in stages.steps) and stages.steps
+    assert [stage.name for stage in seen if stage.ended][-1] == "emit"
+    steps = [stage for stage in seen if stage.total]
+    assert all(0 <= stage.done < stage.total for stage in steps) and steps
 
 
 def test_lowering_is_silent(capfd):

@@ -15,6 +15,7 @@ import pytest
 
 import pteron
 from pteron.cli.interrupts import Interrupts
+from pteron.progress import stage, watch
 
 MODEL = """
 import torch
@@ -51,6 +52,11 @@ def command(*arguments: object) -> list[str]:
     return [sys.executable, "-m", "pteron", "lower", *map(str, arguments)]
 
 
+def listen_to_interrupts() -> None:
+    """In the child: where the tests run in the background, interrupts come ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command(*arguments), capture_output=True, text=True, check=False)
 
@@ -60,8 +66,7 @@ def test_writes_a_program_and_prints_the_report(model, tmp_path):
     assert done.returncode == 0, done.stderr
     (buffer,) = json.loads(done.stdout)["buffers"]
     assert (buffer["name"], buffer["owner"]) == ("total", "delegate")
-    stages = ["export forward", "decompose forward", "plan forward", "convert forward 0"]
-    assert done.stderr.splitlines() == [*stages, "emit", "save"]
+    assert done.stderr == ""
     with pteron.open(tmp_path / "m.pte") as file:
         assert [d.backend_id for d in file.delegates] == ["CoreMLBackend"]
 
@@ -96,12 +101,25 @@ def test_what_cannot_be_lowered_is_one_line(model, tmp_path, reference, said):
 
 def test_an_interrupt_that_a_library_swallows_is_raised_once_more():
     before = signal.getsignal(signal.SIGINT)  # ignored, where the tests run in the background
-    with pytest.raises(KeyboardInterrupt), Interrupts() as interrupts:
-        with contextlib.suppress(KeyboardInterrupt):
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt), Interrupts() as interrupts:
+            with contextlib.suppress(KeyboardInterrupt):
+                signal.raise_signal(signal.SIGINT)
+            with pytest.raises(KeyboardInterrupt), watch(interrupts), stage("next"):
+                pass
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_a_background_job_goes_on_ignoring_interrupts():
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with Interrupts():
             signal.raise_signal(signal.SIGINT)
-        with pytest.raises(KeyboardInterrupt):
-            interrupts.check()
-    assert signal.getsignal(signal.SIGINT) is before
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.slow
@@ -109,14 +127,15 @@ def test_interrupting_leaves_no_files(model, tmp_path):
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     process = subprocess.Popen(
-        command(f"{model}:build", "-o", tmp_path / "m.pte"),
+        command(f"{model}:build", "-o", tmp_path / "m.pte", "-v"),
         env={**os.environ, "TMPDIR": str(scratch)},
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=listen_to_interrupts,
     )
     assert process.stderr is not None
     for line in process.stderr:
-        if line.startswith("convert"):
+        if line.startswith("pteron: convert"):
             break
     time.sleep(0.05)
     process.send_signal(signal.SIGINT)

@@ -22,6 +22,7 @@ from pteron.cache.protocol import Compile
 from pteron.cache.source import check_details, check_source
 from pteron.cache.statistics import Statistics
 from pteron.cache.temporary import owned_directory
+from pteron.progress import steps
 
 logger = logging.getLogger("pteron.cache")
 
@@ -140,7 +141,8 @@ class DirectoryCache:
         """
         if identifiers is None:
             identifiers = [listed.identifier for listed in self.entries()]
-        outcomes = {name: self._finder.verify(check_identifier(name)) for name in identifiers}
+        names = [check_identifier(name) for name in identifiers]
+        outcomes = {name: self._finder.verify(name) for name in steps("verify", names)}
         return {name: problem for name, (exists, problem) in outcomes.items() if exists}
 
     def evict(self, limits: Limits | None = None) -> int:

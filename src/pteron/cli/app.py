@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import logging
-
 import click
 
 from pteron import __version__
+from pteron.cli import verbosity
 from pteron.cli.lazy_group import LazyGroup
 
 VERBS = (
@@ -27,15 +26,14 @@ VERBS = (
 
 @click.group(
     cls=LazyGroup,
+    params=verbosity.options(),
     homes={verb: f"pteron.cli.{verb}:{verb}" for verb in VERBS},
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Start with 'pteron inspect model.pte'. Exit codes: 0 yes or done, 1 a negative finding "
     "(invalid, different, not verified), 2 cannot do that.",
 )
-@click.option("-q", "--quiet", is_flag=True, help="Only errors on stderr.")
-@click.option("-v", "--verbose", is_flag=True, help="Say more on stderr.")
 @click.version_option(__version__, message="pteron %(version)s")
-def app(quiet: bool, verbose: bool) -> None:
+def app() -> None:
     """Open, edit, lower, cache and run ExecuTorch programs (.pte, .bpte, .ptd) on any machine.
 
     \b
@@ -46,6 +44,3 @@ def app(quiet: bool, verbose: bool) -> None:
     pteron bundle model.pte cases.npz -o m.bpte  with test cases, for
     pteron verify m.bpte                         any machine that runs it
     """
-    level = logging.ERROR if quiet else logging.INFO if verbose else logging.WARNING
-    logging.basicConfig(format="pteron: %(levelname)s: %(message)s", level=logging.ERROR)
-    logging.getLogger("pteron").setLevel(level)

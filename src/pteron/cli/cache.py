@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pteron.cli.group import Group
 from pteron.cli.options import PATH, json_option
 from pteron.cli.output import print_json
 
@@ -22,7 +23,7 @@ directory_option = click.option(
 )
 
 
-@click.group()
+@click.group(cls=Group)
 def cache() -> None:
     """Look into the cache of compiled models.
 
@@ -90,7 +91,10 @@ def list_entries(directory: Path | None, json: bool) -> None:
 @directory_option
 @json_option
 def stats(directory: Path | None, json: bool) -> None:
-    """Count hits, misses, stores, evictions, broken entries, and seconds saved."""
+    """Count hits, misses, evictions, and seconds saved.
+
+    Stores and broken entries are counted, too.
+    """
     from pteron.cache import Statistics
 
     opened = _open_existing(directory)
@@ -162,9 +166,10 @@ def remove(identifiers: tuple[str, ...], directory: Path | None, json: bool) -> 
 @directory_option
 @json_option
 def evict(max_size: str | None, max_age: str | None, directory: Path | None, json: bool) -> None:
-    """Evict the least recently used entries, and sweep what dead processes left.
+    """Evict the least recently used entries.
 
-    Without limits the cache's own are used. Entries in use stay.
+    Without limits the cache's own are used. Entries in use stay; what dead processes left is
+    swept.
     """
     from pteron.cache.evict import Limits
     from pteron.cache.units import parse_age, parse_size

@@ -8,8 +8,10 @@ from typing import Any
 
 import click
 
+from pteron.cli.group import Group
 
-class LazyGroup(click.Group):
+
+class LazyGroup(Group):
     """A group that knows where its commands live.
 
     Args:
@@ -31,10 +33,10 @@ class LazyGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(self._homes)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        cmd_name = self._aliases.get(cmd_name, cmd_name)
-        if cmd_name not in self._homes:
+    def find(self, name: str) -> click.Command | None:
+        home = self._homes.get(self._aliases.get(name, name))
+        if home is None:
             return None
-        module, _, attribute = self._homes[cmd_name].partition(":")
+        module, _, attribute = home.partition(":")
         command: click.Command = getattr(import_module(module), attribute)
         return command

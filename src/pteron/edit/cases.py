@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from pteron.edit.tensor_bytes import Array
 from pteron.errors import UsageError
+from pteron.suggestions import listed, meant
 
 ROLES = ("input", "output")
 _CASE = re.compile("[0-9]{1,9}")
@@ -88,4 +89,4 @@ def _position(name: str, names: Sequence[str], where: str) -> int:
     for known in (list(names), [str(position) for position in range(len(names))]):
         if name in known:
             return known.index(name)
-    raise UsageError(f"{where}: no {name!r}; there are: {', '.join(names) or 'none'}")
+    raise UsageError(f"{where}: no {name!r}{meant(name, names)}; there are: {listed(names)}")

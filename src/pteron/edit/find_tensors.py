@@ -7,6 +7,7 @@ from pteron.edit.plans import find_plan
 from pteron.errors import UsageError
 from pteron.files.tensors import stored_tensors
 from pteron.schema.program import Program, Tensor
+from pteron.suggestions import listed, meant
 
 Target = str | int | tuple[str, int]
 """A tensor's name, an index into ``PTEFile.constants``, or (method, index of a value)."""
@@ -33,8 +34,9 @@ def _by_name(program: Program, name: str) -> list[Tensor]:
     found = [tensor for tensor in tensors if tensor_name(tensor) == name]
     if not found:
         names = sorted({tensor_name(tensor) for tensor in tensors} - {""})
-        known = f"the names are: {', '.join(names)}" if names else "none has a name: give an index"
-        raise UsageError(f"no tensor with data in the file is called {name!r}; {known}")
+        known = f"the names are: {listed(names)}" if names else "none has a name: give an index"
+        hint = meant(name, names)
+        raise UsageError(f"no tensor with data in the file is called {name!r}{hint}; {known}")
     return found
 
 

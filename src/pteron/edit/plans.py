@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from pteron.errors import UsageError
 from pteron.schema.program import ExecutionPlan, Program
+from pteron.suggestions import listed, meant
 
 
 def require_methods(program: Program, names: Iterable[str]) -> None:
@@ -13,7 +14,8 @@ def require_methods(program: Program, names: Iterable[str]) -> None:
     known = {plan.name: plan for plan in program.execution_plan}
     for name in names:
         if name not in known:
-            raise UsageError(f"there is no method {name!r}; there are: {', '.join(known)}")
+            hint = meant(name, known)
+            raise UsageError(f"there is no method {name!r}{hint}; there are: {listed(known)}")
 
 
 def find_plan(program: Program, name: str) -> ExecutionPlan:

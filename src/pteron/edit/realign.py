@@ -8,6 +8,7 @@ from dataclasses import replace
 from pteron.errors import UsageError
 from pteron.files import NamedBlob, PTEFile
 from pteron.files.segments import TENSOR_ALIGNMENT, checked_alignment
+from pteron.suggestions import listed, meant
 
 LARGEST = 1 << 20
 """Largest alignment that is taken: far beyond any machine's pages, and the file stays small."""
@@ -47,7 +48,8 @@ def _realigned(
     wanted = dict.fromkeys(blobs, alignments) if isinstance(alignments, int) else alignments
     for key in wanted:
         if key not in blobs:
-            raise UsageError(f"there is no named data {key!r}; there is: {', '.join(blobs)}")
+            hint = meant(key, blobs)
+            raise UsageError(f"there is no named data {key!r}{hint}; there is: {listed(blobs)}")
     return dict(blobs) | {
         key: replace(blobs[key], alignment=_checked(alignment)) for key, alignment in wanted.items()
     }

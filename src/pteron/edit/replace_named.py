@@ -11,6 +11,7 @@ from pteron.files import NamedBlob, PTDFile, PTEFile
 from pteron.flatbuf import Buffer
 from pteron.schema.flat_tensor import TensorLayout
 from pteron.schema.program import Tensor
+from pteron.suggestions import listed, meant
 
 
 def replace_named(file: PTEFile, key: str, data: Buffer | Array) -> PTEFile:
@@ -42,7 +43,8 @@ def replace_external(file: PTDFile, key: str, data: Buffer | Array) -> PTDFile:
 
 def _find(blobs: dict[str, NamedBlob], key: str) -> NamedBlob:
     if key not in blobs:
-        raise UsageError(f"there is no named data {key!r}; there is: {', '.join(blobs) or 'none'}")
+        hint = meant(key, blobs)
+        raise UsageError(f"there is no named data {key!r}{hint}; there is: {listed(blobs)}")
     return blobs[key]
 
 

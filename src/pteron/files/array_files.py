@@ -14,6 +14,8 @@ import numpy as np
 
 from pteron.errors import FileAccessError, FormatError, UnsupportedError, UsageError
 from pteron.files.saving import write_atomically
+from pteron.progress import stage
+from pteron.suggestions import listed, meant
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -37,15 +39,15 @@ def read_array(path: Path | str, key: str | None = None, *, default: str | None 
     Raises FileAccessError, FormatError, or UsageError where it is not clear which one is meant.
     """
     arrays = read_arrays(path)
-    listed = ", ".join(arrays) or "nothing"
+    holds = f"it holds: {listed(arrays)}"
     if key is not None:
         if key not in arrays:
-            raise UsageError(f"{path} has no array {key!r}; it holds: {listed}")
+            raise UsageError(f"{path} has no array {key!r}{meant(key, arrays)}; {holds}")
         return arrays[key]
     if default in arrays:
         return arrays[default]
     if len(arrays) != 1:
-        raise UsageError(f"{path}: say which array is meant; it holds: {listed}")
+        raise UsageError(f"{path}: say which array is meant; {holds}")
     return next(iter(arrays.values()))
 
 
@@ -56,7 +58,8 @@ def read_arrays(path: Path | str) -> dict[str, Array]:
     """
     path = Path(path)
     try:
-        return _read_safetensors(path) if path.suffix == ".safetensors" else _read_numpy(path)
+        with stage(f"read {path.name}"):
+            return _read_safetensors(path) if path.suffix == ".safetensors" else _read_numpy(path)
     except OSError as error:
         raise FileAccessError(f"{path}: {error.strerror or error}") from None
 

@@ -12,6 +12,7 @@ from pteron.errors import UnsupportedError, UsageError
 from pteron.files.saving import write_atomically
 from pteron.files.source import Source
 from pteron.flatbuf import Buffer, Reader, Table, UnknownField, differ, load_all
+from pteron.progress import stage
 
 Self = TypeVar("Self", bound="BinaryFile")
 
@@ -70,7 +71,8 @@ class BinaryFile(ABC):
                 ``drop_unknown`` drops them.
             UsageError: the objects cannot be written.
         """
-        write_atomically(path, self.pieces(drop_unknown=drop_unknown))
+        with stage(f"write {os.fspath(path)}"):
+            write_atomically(path, self.pieces(drop_unknown=drop_unknown))
 
     def to_bytes(self, *, drop_unknown: bool = False) -> bytes:
         """The bytes that :meth:`save` would write."""

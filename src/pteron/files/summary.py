@@ -19,12 +19,14 @@ from pteron.files.program_file import PTEFile
 from pteron.files.segment_uses import segment_uses
 from pteron.files.state_names import declared_state_names
 from pteron.payloads import find_reader
+from pteron.progress import stage
 from pteron.schema.program import Tensor
 
 if TYPE_CHECKING:
     from pteron.payloads import PayloadSummary
 
 
+@stage("read")
 def summarise(file: PTEFile | PTDFile | BundledFile) -> dict[str, Any]:
     """A JSON-able description of any file that pteron opens. Sizes are in bytes."""
     if isinstance(file, BundledFile):

@@ -15,7 +15,7 @@ from pteron.lowering.emit.kernels import has_portable_kernel
 from pteron.lowering.emit.method import emit, state_arena
 from pteron.lowering.method import KeptInVainError, LoweredMethod, MethodLowering
 from pteron.lowering.options import CoreML
-from pteron.lowering.progress import NoProgress, Progress
+from pteron.lowering.progress import Progress
 from pteron.lowering.quiet import quiet
 from pteron.lowering.region import mutations
 from pteron.lowering.report import LoweringReport
@@ -40,9 +40,8 @@ def lower(
     exclude: Collection[str] = (),
     whole_graph: bool = False,
     dynamic_shapes: Any = None,
-    progress: Progress | None = None,
 ) -> PTEFile:
-    """Lower a model to an ExecuTorch program.
+    """Lower a model to an ExecuTorch program; :mod:`pteron.progress` hears of its stages.
 
     Args:
         model: an ``nn.Module``, an ``ExportedProgram`` made of one, or several methods: a
@@ -61,7 +60,6 @@ def lower(
         exclude: operators that no delegate gets, by name or glob (``"aten.softmax.*"``).
         whole_graph: one delegate with everything, or an error that names what prevents it.
         dynamic_shapes: as ``torch.export.export`` takes it.
-        progress: is told the stages.
 
     Returns:
         The program, unsaved; ``.lowering_report`` says who owns each buffer and why.
@@ -70,7 +68,7 @@ def lower(
         LoweringError: the model cannot be exported or lowered; names the operations and lines.
         UsageError: an argument has no meaning.
     """
-    progress = progress or NoProgress()
+    progress = Progress()
     choices = Choices(
         backend, take_over_mutable_buffers, on_inexact, exclude, whole_graph, progress
     )
@@ -78,7 +76,7 @@ def lower(
         model = {"forward": (model, example_inputs, example_kwargs, dynamic_shapes)}
     elif not model:
         raise UsageError("the mapping of methods is empty: give at least one, such as 'forward'")
-    with quiet():
+    with quiet(), progress:
         exported: dict[str, capture.Exported] = {}
         for name, source in model.items():
             progress.stage(f"export {name}")

@@ -1,27 +1,34 @@
-"""How long work tells what it is doing."""
+"""The stages of a lowering, which follow each other."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from contextlib import AbstractContextManager, ExitStack
+from types import TracebackType
+
+from pteron.progress import Report, stage
 
 
-class Progress(Protocol):
-    """Receives the stages of a lowering, in order.
+class Progress(AbstractContextManager["Progress"]):
+    """Reports one stage after the other to :mod:`pteron.progress`; leaving it ends the last."""
 
-    ``stage`` opens a named stage and closes the one before; ``advance`` says how far the open
-    stage is. Both are called on the thread that lowers.
-    """
-
-    def stage(self, name: str) -> None: ...
-
-    def advance(self, done: int, total: int) -> None: ...
-
-
-class NoProgress:
-    """For callers that do not want to know."""
+    def __init__(self) -> None:
+        self._open = ExitStack()
+        self._report: Report | None = None
 
     def stage(self, name: str) -> None:
-        pass
+        """End the open stage and begin another."""
+        self._open.close()
+        self._report = self._open.enter_context(stage(name))
 
     def advance(self, done: int, total: int) -> None:
-        pass
+        """Say how far the open stage is."""
+        if self._report is not None:
+            self._report.advance(done, total)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._open.close()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -17,12 +19,15 @@ from pteron.engines.base import CompiledModel, Engine, EngineOptions, FunctionIn
 from pteron.errors import UnsupportedError
 from pteron.files.state_names import declared_state_names
 from pteron.payloads import open_payload
+from pteron.progress import stage
 from pteron.runtime.arrays import Array, convert
 
 if TYPE_CHECKING:
     from pteron.cache import CompiledModelCache
     from pteron.files import Delegate
     from pteron.payloads.base import PayloadSource
+
+logger = logging.getLogger("pteron.runtime")
 
 
 @dataclass(frozen=True)
@@ -59,7 +64,8 @@ class PayloadLoader:
 
     def load(self, source: PayloadSource) -> CompiledModel:
         """The compiled model of a payload; compiled at most once per loader."""
-        digest = source.digest()
+        with stage("read payload"):
+            digest = source.digest()
         if digest not in self._compiled:
             engine = self.engine_for(source.backend_id)
             started = perf_counter()
@@ -67,6 +73,8 @@ class PayloadLoader:
             seconds = perf_counter() - started
             name = f"{engine.name} {engine.version}"
             self.records.append(LoadRecord(source.backend_id, name, digest, hit, seconds))
+            origin = "from the cache" if hit else "compiled"
+            logger.info("%s payload, %s, %s: %.2f s", source.backend_id, name, origin, seconds)
             self._compiled[digest] = compiled
         return self._compiled[digest]
 
@@ -98,7 +106,7 @@ class PayloadLoader:
             self._cache,
             self._key(engine, digest),
             lambda directory: engine.compile(source, options, directory),
-            lambda directory: engine.load(source, options, directory),
+            lambda directory: _load(engine, source, options, directory),
         )
         self._held.append(loaded)
         return loaded.value, loaded.hit
@@ -115,6 +123,13 @@ class PayloadLoader:
                 "pteron": pteron.__version__,
             },
         )
+
+
+@stage("load compiled model")
+def _load(
+    engine: Engine, source: PayloadSource, options: EngineOptions, directory: Path
+) -> CompiledModel:
+    return engine.load(source, options, directory)
 
 
 @dataclass(frozen=True)

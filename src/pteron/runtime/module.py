@@ -10,6 +10,7 @@ from pteron.errors import UsageError
 from pteron.runtime.delegates import LoadRecord
 from pteron.runtime.method import Method
 from pteron.runtime.state import ModuleState
+from pteron.suggestions import listed, meant
 
 
 class Module:
@@ -54,8 +55,10 @@ class Module:
         for candidate in wanted:
             if candidate in self.methods:
                 return self.methods[candidate]
-        known = ", ".join(self.methods) or "none"
-        raise UsageError(f"no method '{wanted[0]}' in this program; its methods: {known}")
+        hint = meant(wanted[0] or "", self.methods)
+        raise UsageError(
+            f"no method '{wanted[0]}' in this program{hint}; its methods: {listed(self.methods)}"
+        )
 
     def fork(self) -> Module:
         """A second stream: it shares the compiled models and starts with this stream's state."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pteron.errors import UsageError
+from pteron.progress import steps
 from pteron.runtime.arrays import Array
 from pteron.runtime.method import Method
 
@@ -16,9 +17,10 @@ def repeat(method: Method, inputs: Mapping[str, Any], times: int) -> tuple[Any, 
     """Call a method ``times`` times with the same inputs; the last call's outputs."""
     if times < 1:
         raise UsageError(f"a method can be called once or more often, not {times} times")
-    for _ in range(times - 1):
-        method(**inputs)
-    return method(**inputs)
+    outputs: tuple[Any, ...] = ()
+    for _ in steps("run", range(times)):
+        outputs = method(**inputs)
+    return outputs
 
 
 def stream(method: Method, inputs: Mapping[str, Array]) -> list[Array]:
@@ -31,8 +33,11 @@ def stream(method: Method, inputs: Mapping[str, Array]) -> list[Array]:
     if len(set(lengths.values())) != 1 or () in lengths.values():
         listed = ", ".join(f"{name}: {length[:1]}" for name, length in lengths.items())
         raise UsageError(f"to stream, all inputs need a first axis of one length; got {listed}")
-    (steps,) = next(iter(lengths.values()))
-    if not steps:
+    (count,) = next(iter(lengths.values()))
+    if not count:
         raise UsageError("to stream, the inputs' first axis must not be empty")
-    rows = [method(**{name: a[step] for name, a in inputs.items()}) for step in range(steps)]
+    rows = [
+        method(**{name: array[step] for name, array in inputs.items()})
+        for step in steps("run", range(count))
+    ]
     return [np.stack(column) for column in zip(*rows, strict=True)]

@@ -11,6 +11,7 @@ import numpy as np
 from pteron.dtypes import to_numpy
 from pteron.errors import FormatError, UsageError
 from pteron.files import BundledFile
+from pteron.progress import steps
 from pteron.runtime.arrays import Array
 from pteron.runtime.memory import in_dim_order
 from pteron.runtime.module import Module
@@ -68,7 +69,7 @@ def verify(
     """
     for suite in bundle.test_suites:
         method = module.method(suite.method_name)
-        for number, case in enumerate(suite.test_cases):
+        for number, case in enumerate(steps(f"verify {suite.method_name}", suite.test_cases)):
             module.state.reset()
             where = f"method '{suite.method_name}', case {number}"
             outputs = method(*(value_of(value, where) for value in case.inputs))

@@ -31,6 +31,7 @@ from pteron.cache.remote.sealed import Description, UntrustedError, seal, unseal
 from pteron.cache.source import check_details, check_source
 from pteron.cache.tree import copy_files
 from pteron.errors import CacheError, CacheErrorCode
+from pteron.progress import transferred
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
@@ -146,7 +147,8 @@ class ObjectStoreCache:
         try:
             with io_errors(f"write {description.identifier} to {directory.path}"):
                 stream = self._objects.stream(_blob_path(description), deadline)
-                blob.unpack(stream, description, directory.path)
+                received = transferred("download", stream, _size(description))
+                blob.unpack(received, description, directory.path)
                 files = describe(directory.path)
         except BaseException:
             directory.release()
@@ -165,7 +167,8 @@ class ObjectStoreCache:
         path = _entry_path(description.identifier)
         old = self._read(path)
         paths = [path for path, _ in description.files]
-        self._objects.write(_blob_path(description), blob.chunks(root, paths))
+        content = transferred("upload", blob.chunks(root, paths), _size(description))
+        self._objects.write(_blob_path(description), content)
         sealed, version = seal(description, self._key), old[1] if old else None
         if self._objects.swap(path, sealed, version, Deadline(self._patience)):
             superseded = self._unseal(old, description.identifier)
@@ -209,6 +212,10 @@ def _describe(manifest: Manifest, root: Path) -> Description:
         created=manifest.created,
         compile_seconds=manifest.compile_seconds,
     )
+
+
+def _size(description: Description) -> int:
+    return sum(size for _, size in description.files)
 
 
 def _entry_path(identifier: str) -> str:

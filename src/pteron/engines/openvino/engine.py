@@ -18,6 +18,7 @@ from pteron.engines.openvino.precision import check, compile_properties, weight_
 from pteron.errors import EngineError
 from pteron.payloads.base import PayloadSource
 from pteron.payloads.coreml.package import BACKEND_ID, CoreMLPackage
+from pteron.progress import stage
 
 
 class OpenVINOEngine:
@@ -53,9 +54,11 @@ def _compile(source: PayloadSource, options: EngineOptions) -> Iterator[Compiled
     package, size = CoreMLPackage(source), weight_bytes(source)
     for name in function_names(package):
         properties = compile_properties(options, package.program.functions[name], size)
-        built = build(package, name)
+        with stage(f"translate {name}"):
+            built = build(package, name)
         try:
-            model = _core().compile_model(built.model, "CPU", properties)
+            with stage(f"compile {name}"):
+                model = _core().compile_model(built.model, "CPU", properties)
         except RuntimeError as error:
             message = f"function '{name}': OpenVINO cannot compile it: {error}"
             raise EngineError(message, function=name) from error

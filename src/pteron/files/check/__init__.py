@@ -25,6 +25,7 @@ from pteron.files.check.tensors import check_tensors
 from pteron.files.check.versions import check_versions
 from pteron.files.data_file import PTDFile
 from pteron.files.program_file import PTEFile
+from pteron.progress import steps
 
 _MOST = 200
 """Findings of one family that are listed; more add nothing but length."""
@@ -54,7 +55,8 @@ def check(file: PTEFile | PTDFile | BundledFile) -> list[Finding]:
         return [*_limited(check_bundle, file), *_inside(file)]
     if isinstance(file, PTDFile):
         return _limited(check_data, file)
-    return [found for family in _PROGRAM_FAMILIES for found in _limited(family, file)]
+    families = steps("check", _PROGRAM_FAMILIES)
+    return [found for family in families for found in _limited(family, file)]
 
 
 def _inside(bundle: BundledFile) -> list[Finding]:

@@ -15,12 +15,14 @@ from pteron.files.diff.methods import compare_methods
 from pteron.files.diff.tensors import compare_tensors, same_bytes
 from pteron.files.program_file import PTEFile
 from pteron.files.saved_view import saved_view
+from pteron.progress import stage
 
 __all__ = ["Change", "Distance", "diff"]
 
 AnyFile = PTEFile | PTDFile | BundledFile
 
 
+@stage("compare")
 def diff(before: AnyFile, after: AnyFile) -> list[Change]:
     """Every difference between two files: empty if, and only if, their bytes are the same.
 

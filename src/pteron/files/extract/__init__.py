@@ -21,6 +21,7 @@ from pteron.files.program_file import PTEFile
 from pteron.files.stored import StoredTensor, stored_constants, stored_initial_values
 from pteron.files.tensor_arrays import raw_array, tensor_array
 from pteron.flatbuf import Table
+from pteron.progress import stage
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["CONTENTS", "ArrayFormat", "extract"]
 
 
+@stage("extract")
 def extract(
     file: PTEFile | PTDFile | BundledFile,
     directory: str | os.PathLike[str],

@@ -11,10 +11,12 @@ from pteron.files.size.bundle import bundle_parts
 from pteron.files.size.data import data_parts
 from pteron.files.size.program import program_parts
 from pteron.payloads import Part
+from pteron.progress import stage
 
 __all__ = ["size_tree"]
 
 
+@stage("measure")
 def size_tree(file: PTEFile | PTDFile | BundledFile) -> Part:
     """Everything in a file with its place and size; of a modified one, as it would be saved.
 
