@@ -12,7 +12,7 @@ from pteron.lowering.choices import Choices
 from pteron.lowering.coreml import convert, payload, support
 from pteron.lowering.emit.kernels import has_portable_kernel
 from pteron.lowering.outer import Delegate, Outer, outline
-from pteron.lowering.region import Region, carve
+from pteron.lowering.region import Region, carve, names_of
 from pteron.lowering.report import DelegateSummary
 from pteron.lowering.sizes import is_number, localise
 from pteron.lowering.source import describe
@@ -104,11 +104,15 @@ class MethodLowering:
         self.choices.progress.stage(f"convert {self.name} {index}")
         with stage(f"cannot convert delegate {index} of method {self.name}"):
             region = carve(self.program, nodes, owned)
-            converted = convert.convert(region.program, backend, self.choices.progress)
+            converted = convert.convert(
+                region.program, backend, self.choices.progress, names_of(self.program)
+            )
             states = [(plan.buffers[name], inside) for name, inside in region.states.items()]
             specs = payload.compile_specs(backend, convert.target(backend), states)
             data = payload.payload(converted)
-        return region, Delegate(payload.BACKEND_ID, data, specs, converted.places)
+        return region, Delegate(
+            payload.BACKEND_ID, data, specs, converted.places, converted.records
+        )
 
     def _decompose_what_is_left(self, regions: Sequence[set[Node]]) -> None:
         """Raise for operators that were kept for delegates, and that no runtime has itself."""
@@ -154,6 +158,7 @@ class LoweredMethod:
                 operations=len(region.nodes),
                 payload_bytes=len(delegate.payload),
                 states=tuple(region.states),
+                weights=delegate.weights,
             )
             for index, (region, delegate) in enumerate(self.delegates)
         ]

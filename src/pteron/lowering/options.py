@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pteron.errors import UsageError
+from pteron.lowering.coreml import weight_formats
+
+if TYPE_CHECKING:
+    from coremltools.optimize.coreml import OptimizationConfig
 
 DEPLOYMENT_TARGETS = ("iOS15", "iOS16", "iOS17", "iOS18", "iOS26")
 COMPUTE_PRECISIONS = ("float16", "float32")
@@ -24,6 +29,11 @@ class CoreML:
             Inputs and outputs keep the program's own dtypes.
         compute_units: where Core ML may run it: ``all``, ``cpu_only``, ``cpu_and_gpu`` or
             ``cpu_and_ne``.
+        weights: how weights are stored; ``None`` as the model has them. A short name
+            (``int8``, ``int4``, ``palette4``; ``int4-block64``, ``palette4-group16``, see
+            :mod:`pteron.lowering.coreml.weight_formats`) or an ``OptimizationConfig`` of
+            ``coremltools.optimize.coreml``. Weights of up to 2048 elements, those with a single
+            axis and tables of integers stay as they are; the report names what stayed.
 
     Raises :class:`UsageError` for a value that is none of these.
     """
@@ -31,11 +41,14 @@ class CoreML:
     minimum_deployment_target: str = "iOS18"
     compute_precision: str = "float16"
     compute_units: str = "all"
+    weights: str | OptimizationConfig | None = None
 
     def __post_init__(self) -> None:
         _check("minimum_deployment_target", self.minimum_deployment_target, DEPLOYMENT_TARGETS)
         _check("compute_precision", self.compute_precision, COMPUTE_PRECISIONS)
         _check("compute_units", self.compute_units, COMPUTE_UNITS)
+        if self.weights is not None:
+            _check_weights(self.weights, self.minimum_deployment_target)
 
     @property
     def has_state(self) -> bool:
@@ -46,3 +59,18 @@ class CoreML:
 def _check(name: str, value: str, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
         raise UsageError(f"{name}={value!r}: must be one of {', '.join(allowed)}")
+
+
+def _check_weights(weights: object, target: str) -> None:
+    if not isinstance(weights, str):
+        if type(weights).__name__ != "OptimizationConfig":
+            raise UsageError(
+                f"weights={weights!r}: must be an OptimizationConfig of coremltools.optimize.coreml"
+                f" or one of {weight_formats.SPELLING}"
+            )
+        return
+    oldest = "iOS18" if weight_formats.parse(weights).needs_ios18 else "iOS16"
+    if DEPLOYMENT_TARGETS.index(target) < DEPLOYMENT_TARGETS.index(oldest):
+        raise UsageError(
+            f"weights={weights!r} needs {oldest}; minimum_deployment_target is {target}"
+        )

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pteron.lowering.region import Region, is_constant, tensor_of
+from pteron.lowering.weights import WeightRecord
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
@@ -19,13 +20,15 @@ if TYPE_CHECKING:
 class Delegate:
     """A payload to call: what the file will say about it.
 
-    ``places`` says, for each output of its region, which output of the payload that is.
+    ``places`` says, for each output of its region, which output of the payload that is;
+    ``weights`` what became of its constants.
     """
 
     backend_id: str
     payload: bytes
     compile_specs: Mapping[str, bytes]
     places: Sequence[int]
+    weights: tuple[WeightRecord, ...] = ()
 
     @property
     def __name__(self) -> str:  # torch.fx prints targets by this name

@@ -194,6 +194,12 @@ def mutations(program: ExportedProgram) -> dict[str, str]:
     return {str(spec.target): spec.arg.name for spec in specs if spec.kind in written}
 
 
+def names_of(program: ExportedProgram) -> dict[str, str]:
+    """Name of a placeholder that stands for a tensor of the model -> the tensor's name."""
+    specs = program.graph_signature.input_specs
+    return {spec.arg.name: spec.target for spec in specs if spec.target is not None}
+
+
 def is_constant(program: ExportedProgram, spec: InputSpec) -> bool:
     """Whether an input of the graph is a tensor that no call changes."""
     from torch.export.graph_signature import InputKind

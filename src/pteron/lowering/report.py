@@ -7,11 +7,15 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from pteron.lowering.state import BufferRecord, StatePlan
+from pteron.lowering.weights import WeightRecord, summary
 
 
 @dataclass(frozen=True)
 class DelegateSummary:
-    """One delegate of a method: its size in operations and bytes, and the states it owns."""
+    """One delegate of a method: its size in operations and bytes, and the states it owns.
+
+    ``weights`` lists its weights if any of them is compressed or was to be.
+    """
 
     method: str
     index: int
@@ -19,6 +23,7 @@ class DelegateSummary:
     operations: int
     payload_bytes: int
     states: tuple[str, ...]
+    weights: tuple[WeightRecord, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -62,9 +67,11 @@ def _row(record: BufferRecord) -> tuple[str, str, str, str]:
 
 def _line(delegate: DelegateSummary) -> str:
     states = f", {_count(len(delegate.states), 'state')}" if delegate.states else ""
+    weights = f"\n  weights: {summary(delegate.weights)}" if delegate.weights else ""
     return (
         f"{delegate.method}: delegate {delegate.index} ({delegate.backend}), "
         f"{_count(delegate.operations, 'operation')}, {delegate.payload_bytes:,} bytes{states}"
+        f"{weights}"
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +11,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from unittest import mock
 
 from pteron.errors import LoweringError
+from pteron.lowering.coreml.compression import compress
+from pteron.lowering.coreml.rms_norm import with_scaled_epsilon
 from pteron.lowering.coreml.updates import in_current_order
+from pteron.lowering.coreml.weight_records import records
 from pteron.lowering.progress import Progress
+from pteron.lowering.weights import WeightRecord
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
@@ -46,6 +50,7 @@ class Converted:
         places: for each output of the region, which of ``outputs`` it is. Two outputs that
             coremltools found to be the same value are one.
         states: names of the states, in the order of the program's mutated buffers.
+        records: its weights, if any of them is compressed or was to be.
     """
 
     model: bytes
@@ -54,15 +59,22 @@ class Converted:
     outputs: tuple[str, ...]
     places: tuple[int, ...]
     states: tuple[str, ...]
+    records: tuple[WeightRecord, ...]
 
 
-def convert(program: ExportedProgram, options: CoreML, progress: Progress) -> Converted:
+def convert(
+    program: ExportedProgram, options: CoreML, progress: Progress, names: Mapping[str, str]
+) -> Converted:
     """Convert a region; its mutated buffers become Core ML states.
 
-    Raises :class:`RefusedError` with coremltools' reason.
+    ``names`` gives the model's names of the region's constants, for the records. Raises
+    :class:`RefusedError` with coremltools' reason.
     """
     with tempfile.TemporaryDirectory(prefix="pteron-") as directory:
-        model = _to_proto(program, options, progress, Path(directory))
+        mil = _to_mil(program, options, progress)
+        if options.weights is not None:
+            compress(mil, options.weights, _bar(progress))
+        model = _to_proto(mil, options, progress, Path(directory))
         weights = Path(directory) / "weight.bin"
         content = weights.read_bytes() if weights.is_file() else b""
     description = model.description
@@ -76,14 +88,16 @@ def convert(program: ExportedProgram, options: CoreML, progress: Progress) -> Co
         outputs=outputs,
         places=tuple(outputs.index(name) for name in named),
         states=tuple(feature.name for feature in description.state),
+        records=records(mil, names, options.weights),
     )
 
 
-def _to_proto(
-    program: ExportedProgram, options: CoreML, progress: Progress, directory: Path
-) -> Any:
-    # ct.convert would serialise and reload the model several times and leave it in a temporary
-    # directory of its own; what it does in between is this one call.
+# ct.convert would serialise and reload the model several times and leave it in a temporary
+# directory of its own; what it does in between is these two calls.
+
+
+def _to_mil(program: ExportedProgram, options: CoreML, progress: Progress) -> Any:
+    """The region as a program of coremltools, with all of its optimisations done."""
     import coremltools as ct
     from coremltools.converters.mil import converter
 
@@ -100,25 +114,47 @@ def _to_proto(
             _progress_of_coremltools(progress),
             _position(at),
             in_current_order(),
+            with_scaled_epsilon(),
             _validated_once() as validate,
         ):
-            proto, program_of_mil = converter.mil_convert_to_proto(
+            _, mil = converter.mil_convert_to_proto(
                 program,
                 "pytorch",
-                "mlprogram",
+                "milinternal",
                 converter.ConverterRegistry,
                 main_pipeline=pipeline,
                 inputs=None,
                 outputs=None,
                 specification_version=target(options),
                 use_default_fp16_io=False,
-                weights_dir=str(directory),
             )
-            validate(program_of_mil)
+            validate(mil)
     except Exception as error:
         raise RefusedError(str(error), at[-1] if at else "") from error
     finally:
         converter._reset_conversion_state()
+    return mil
+
+
+def _to_proto(mil: Any, options: CoreML, progress: Progress, directory: Path) -> Any:
+    """A program of coremltools as a Model message; its weights go to ``directory``."""
+    import coremltools as ct
+    from coremltools.converters.mil import converter
+
+    try:
+        with _progress_of_coremltools(progress), _validated_once() as validate:
+            proto, _ = converter.mil_convert_to_proto(
+                mil,
+                "milinternal",
+                "mlprogram",
+                converter.ConverterRegistry,
+                main_pipeline=ct.PassPipeline.EMPTY,
+                specification_version=target(options),
+                weights_dir=str(directory),
+            )
+            validate(mil)
+    except Exception as error:
+        raise RefusedError(str(error), "") from error
     return proto
 
 
