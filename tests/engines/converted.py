@@ -16,6 +16,7 @@ from pteron.engines.base import CompiledModel, EngineOptions
 from pteron.engines.openvino import OpenVINOEngine
 from pteron.payloads.coreml.package import directory_source
 from pteron.payloads.sources import FilesSource
+from tests.engines.compiled_form import check_text_form
 
 ENGINE = OpenVINOEngine()
 
@@ -24,7 +25,9 @@ def source_of(model: Any) -> FilesSource:
     """The payload source of a coremltools model."""
     directory = Path(tempfile.mkdtemp(suffix=".mlpackage"))
     model.save(str(directory))
-    return directory_source(directory)
+    made = directory_source(directory)
+    check_text_form(made)
+    return made
 
 
 def convert(

@@ -13,6 +13,7 @@ from pteron.payloads.coreml.package import BACKEND_ID
 from pteron.payloads.coreml.proto import mil_pb2 as mil
 from pteron.payloads.coreml.proto.model_pb2 import Model
 from pteron.payloads.sources import FilesSource
+from tests.engines.compiled_form import check_text_form
 
 ENGINE = OpenVINOEngine()
 OPSETS = {15: "CoreML5", 16: "CoreML6", 17: "CoreML7", 18: "CoreML8", 26: "CoreML9"}
@@ -79,7 +80,9 @@ def source(function: mil.Function) -> FilesSource:
         "model.mlpackage/Manifest.json": memoryview(_MANIFEST),
         "model.mlpackage/Data/model.mlmodel": memoryview(model.SerializeToString()),
     }
-    return FilesSource(BACKEND_ID, files)
+    made = FilesSource(BACKEND_ID, files)
+    check_text_form(made)
+    return made
 
 
 def run(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,9 @@ from coremltools.proto import Model_pb2
 
 from pteron.errors import FileAccessError, FormatError, UnsupportedError
 from pteron.payloads import open_payload
-from pteron.payloads.coreml.package import CoreMLPackage, directory_source
+from pteron.payloads.coreml.compiled_description import read_compiled
+from pteron.payloads.coreml.metadata import MethodNames
+from pteron.payloads.coreml.package import BACKEND_ID, CoreMLPackage, directory_source
 from pteron.payloads.coreml.reference import ModelReference, read_reference
 from pteron.payloads.sources import FilesSource
 
@@ -109,11 +112,38 @@ def test_bad_references(payload: bytes, error: type[Exception], message: str):
         open_payload("CoreMLBackend", payload, {"k": b""})
 
 
-def test_a_compiled_model_is_named_as_such(corpus: Path):
+def test_a_compiled_model_has_a_description_and_a_program(corpus: Path):
     package = CoreMLPackage(directory_source(corpus / "coreml/coremltools-add-model.mlmodelc"))
     assert package.is_compiled
-    with pytest.raises(UnsupportedError, match="only Core ML itself"):
-        _ = package.program
+    assert list(package.program.functions) == ["main"]
+    assert package.model.specificationVersion == 7
+    assert package.metadata.names == MethodNames(("x", "y"), ("var_3",))
+
+
+def test_a_compiled_model_of_another_kind_is_refused():
+    files = {"model.mlmodelc/coremldata.bin": memoryview(b"")}
+    with pytest.raises(UnsupportedError, match="no single ML program"):
+        _ = CoreMLPackage(FilesSource(BACKEND_ID, files)).program
+
+
+def coremldata(kind: int = 502, name: int = 7, size: int = 3, rest: bytes = b"\x0a\x01\x00"):
+    head = struct.pack("<II20xQ7sI28x", kind, 5, name, b"generic", 9)
+    return memoryview(head + struct.pack("<Q", size) + rest)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (coremldata()[:60], "too short"),
+        (coremldata(kind=500), "kind 500"),
+        (coremldata(name=1 << 63), "too short"),
+        (coremldata(size=4), "past the end"),
+        (coremldata(rest=b"abc"), "no description"),
+    ],
+)
+def test_a_compiled_description_of_another_layout(data: memoryview, message: str):
+    with pytest.raises(FormatError, match=message):
+        read_compiled(data, "coremldata.bin")
 
 
 GOOD_MANIFEST = {

@@ -25,6 +25,12 @@ def unpack(data: memoryview, bits: int, count: int, *, signed: bool) -> NDArray[
     return extended
 
 
+def pack(elements: NDArray[np.generic], bits: int) -> bytes:
+    """The reverse of :func:`unpack`: elements of int8 or uint8 as a run of ``bits`` bits each."""
+    digits = np.unpackbits(elements.view(np.uint8).reshape(-1, 1), axis=1, bitorder="little")
+    return np.packbits(digits[:, :bits], bitorder="little").tobytes()
+
+
 def _words(data: NDArray[np.uint8], group: int) -> NDArray[np.uint8] | NDArray[np.uint32]:
     """One number per ``group`` bytes, little-endian."""
     if group == 1:

@@ -17,6 +17,7 @@ from pteron.runtime.delegates import PayloadLoader
 from pteron.runtime.module import Module
 from pteron.runtime.package_streams import PackageStreams
 from pteron.runtime.program_streams import ProgramStreams
+from pteron.runtime.timeline import Timeline
 
 PRECISIONS = ("model", "f32", "fast")
 
@@ -33,12 +34,13 @@ def load(
     cache: CompiledModelCache | _Default | None = _Default.CACHE,
     precision: str = "model",
     threads: int | None = None,
+    timeline: Timeline | None = None,
 ) -> Module:
     """Make a program ready to run on this machine.
 
     Args:
         source: a ``.pte`` or ``.bpte`` file, an open PTEFile or BundledFile, or a Core ML
-            ``.mlpackage`` directory.
+            ``.mlpackage`` or ``.mlmodelc`` directory.
         data: ``.ptd`` files with data that the program expects outside of itself.
         engine: ``openvino`` or ``coreml``, by default the one for this machine; or
             ``executorch``, which runs the whole program on ExecuTorch's own runtime (it has no
@@ -48,6 +50,8 @@ def load(
         precision: ``model`` never computes below a value's own dtype, ``f32`` computes everything
             in fp32, ``fast`` may use bf16.
         threads: threads an execution may use; None leaves it to the engine.
+        timeline: collects the time of every instruction of every call, and of the operations
+            inside of delegates; nothing from the engine ``executorch``.
 
     Raises:
         FileAccessError, FormatError: the file cannot be read, or is not what it says.
@@ -64,21 +68,21 @@ def load(
     if isinstance(data, (str, Path, PTDFile)):
         data = [data]
     store = default_cache() if cache is _Default.CACHE else cache
-    loader = PayloadLoader(engine, store, EngineOptions(precision, threads))
+    loader = PayloadLoader(engine, store, EngineOptions(precision, threads, timeline is not None))
     if isinstance(source, (str, Path)) and is_package(Path(source)):
-        return PackageStreams(directory_source(Path(source)), loader).new_stream()
+        return PackageStreams(directory_source(Path(source)), loader, timeline).new_stream()
     program, close = _open(source)
     if engine == executorch_streams.NAME:
         paths = [Path(item) for item in data if not isinstance(item, PTDFile)]
         if len(paths) != len(data):
             raise UsageError("the engine 'executorch' takes .ptd files by their paths")
         return executorch_streams.ExecutorchStreams(program, paths, close).new_stream()
-    return ProgramStreams(program, _external(data), loader, close).new_stream()
+    return ProgramStreams(program, _external(data), loader, close, timeline).new_stream()
 
 
 def is_package(path: Path) -> bool:
-    """Whether a path is a Core ML package: a directory with a manifest."""
-    return (path / "Manifest.json").is_file()
+    """Whether a path is a Core ML package, or the directory of a compiled model."""
+    return any((path / name).is_file() for name in ("Manifest.json", "coremldata.bin"))
 
 
 def _open(source: str | Path | PTEFile | BundledFile) -> tuple[PTEFile, Callable[[], None]]:

@@ -1,9 +1,10 @@
-"""Compiled Core ML models (``.mlmodelc``): what they say of themselves in ``metadata.json``.
+"""Compiled Core ML models (``.mlmodelc``): what they say of themselves.
 
-Core ML's compiler writes the file: a list of one object with ``inputSchema``, ``outputSchema`` and
-``stateSchema`` (lists of ``name``, ``dataType`` such as ``Float16``, and ``shape`` as text such as
-``[1, 4]``), ``mlProgramOperationTypeHistogram`` and ``specificationVersion``. The program itself is
-for Core ML alone.
+Core ML's compiler writes ``metadata.json``: a list of one object with ``inputSchema``,
+``outputSchema`` and ``stateSchema`` (lists of ``name``, ``dataType`` such as ``Float16``, and
+``shape`` as text such as ``[1, 4]``), ``mlProgramOperationTypeHistogram`` and
+``specificationVersion``. The description Core ML itself goes by is in ``coremldata.bin``, an ML
+program's text in ``model.mil``.
 """
 
 from __future__ import annotations
@@ -11,8 +12,34 @@ from __future__ import annotations
 from typing import Any
 
 from pteron.errors import FormatError
+from pteron.payloads.base import PayloadSource
+from pteron.payloads.coreml.compiled_description import read_compiled
+from pteron.payloads.coreml.proto.model_pb2 import Model
 from pteron.payloads.reader import FunctionSummary, PayloadSummary, ValueSummary
 from pteron.payloads.strict_json import count, mapping, parse, string
+
+PROGRAM = "model.mil"
+DESCRIPTION, _METADATA = "coremldata.bin", "metadata.json"
+
+
+def describe(source: PayloadSource, folder: str) -> Model:
+    """A compiled ML program's model, its program left out.
+
+    ``coremldata.bin`` has no published layout: where it is another than we know, ``metadata.json``
+    still has the names of inputs and outputs in order, though no bounds, defaults or images.
+    """
+    where = f"{folder}/{DESCRIPTION}"
+    try:
+        return read_compiled(source.read(where), where)
+    except FormatError:
+        where = f"{folder}/{_METADATA}"
+        summary = summarise_compiled(source.read(where), where).functions[0]
+    model = Model()
+    for value in summary.inputs:
+        model.description.input.add(name=value.name)
+    for value in summary.outputs:
+        model.description.output.add(name=value.name)
+    return model
 
 
 def summarise_compiled(description: memoryview, where: str) -> PayloadSummary:

@@ -10,9 +10,10 @@ from google.protobuf.message import DecodeError
 
 from pteron.errors import FormatError, UnsupportedError
 from pteron.payloads.base import PayloadSource
-from pteron.payloads.coreml import manifest, metadata
+from pteron.payloads.coreml import compiled, manifest, metadata
 from pteron.payloads.coreml.proto.mil_pb2 import Program
 from pteron.payloads.coreml.proto.model_pb2 import FeatureDescription, Model
+from pteron.payloads.coreml.text import parse_program
 from pteron.payloads.coreml.weights import WeightFile
 from pteron.payloads.sources import FilesSource, map_directory
 
@@ -28,7 +29,8 @@ def directory_source(path: Path | str) -> FilesSource:
     Raises FileAccessError when it is no directory or cannot be read.
     """
     directory = Path(path)
-    root = COMPILED if directory.suffix == ".mlmodelc" else PACKAGE
+    is_compiled = directory.suffix == ".mlmodelc" or (directory / compiled.DESCRIPTION).is_file()
+    root = COMPILED if is_compiled else PACKAGE
     return FilesSource(BACKEND_ID, map_directory(directory, root))
 
 
@@ -45,29 +47,39 @@ class CoreMLPackage:
 
     @property
     def is_compiled(self) -> bool:
-        """Whether it holds a compiled model (``.mlmodelc``), which only Core ML itself can load."""
+        """Whether it holds a compiled model (``.mlmodelc``): its program is text."""
         return any(path.startswith(f"{COMPILED}/") for path in self.source.paths())
 
     @cached_property
     def model_path(self) -> str:
-        """Path of the model specification in the source.
+        """Path in the source of the model specification; of a compiled model, of its program.
 
-        Raises UnsupportedError for a compiled model, FormatError when the package has none.
+        Raises UnsupportedError for a compiled model without a program, FormatError when there is
+        no model.
         """
         if self.is_compiled:
-            raise UnsupportedError(
-                f"the payload holds a compiled model ({COMPILED}), which only Core ML itself reads"
-            )
+            path = f"{COMPILED}/{compiled.PROGRAM}"
+            if path not in self.source.paths():
+                raise UnsupportedError(f"the compiled model ({COMPILED}) is no single ML program")
+            return path
         description = self.source.read(f"{PACKAGE}/{manifest.FILE_NAME}")
         return f"{PACKAGE}/{manifest.root_model_path(description)}"
 
     @cached_property
     def model(self) -> Model:
         """The model specification. Raises FormatError when it cannot be parsed."""
+        if self.is_compiled:
+            return self._compiled_model()
         try:
             return Model.FromString(bytes(self.source.read(self.model_path)))
         except DecodeError as error:
             raise FormatError(f"not a Core ML model: {error}", where=self.model_path) from error
+
+    def _compiled_model(self) -> Model:
+        program = parse_program(self.source.read(self.model_path), self.model_path)
+        model = compiled.describe(self.source, COMPILED)
+        model.mlProgram.CopyFrom(program)
+        return model
 
     @property
     def program(self) -> Program:

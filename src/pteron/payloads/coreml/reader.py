@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pteron.errors import FormatError
 from pteron.payloads.base import PayloadSource
-from pteron.payloads.coreml.compiled import summarise_compiled
+from pteron.payloads.coreml.compiled import PROGRAM, summarise_compiled
 from pteron.payloads.coreml.image_parts import image_parts
 from pteron.payloads.coreml.memfs import read_image
 from pteron.payloads.coreml.metadata import FILE_NAME
@@ -58,14 +58,15 @@ class CoreMLReader:
 
     def summary(self, source: PayloadSource) -> PayloadSummary:
         package = CoreMLPackage(source)
-        if package.is_compiled:
+        if package.is_compiled and f"{COMPILED}/{PROGRAM}" not in source.paths():
             where = f"{COMPILED}/{FILE_NAME}"
             return summarise_compiled(source.read(where), where)
         functions = [
             summarise(name, package.program.functions[name]) for name in function_names(package)
         ]
+        kind = "compiled Core ML model" if package.is_compiled else "Core ML program"
         return PayloadSummary(
-            format=f"Core ML program, specification {package.model.specificationVersion}",
+            format=f"{kind}, specification {package.model.specificationVersion}",
             functions=tuple(functions),
         )
 
