@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pteron.payloads.coreml.proto import mil_pb2 as mil
 from pteron.payloads.coreml.text.cursor import Cursor
 
-DTYPES: dict[str, mil.DataType] = {
+DTYPES: dict[str, Any] = {
     "bool": mil.BOOL,
     "string": mil.STRING,
     "fp16": mil.FLOAT16,
