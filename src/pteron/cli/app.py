@@ -9,9 +9,11 @@ from pteron.cli import verbosity
 from pteron.cli.lazy_group import LazyGroup
 
 VERBS = (
+    "bench",
     "bundle",
     "cache",
     "check",
+    "completion",
     "diff",
     "edit",
     "extract",

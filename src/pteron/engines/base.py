@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,10 +27,13 @@ class EngineOptions:
         precision: ``"model"`` never computes below a value's own dtype, ``"f32"`` computes
             everything in fp32, ``"fast"`` may use bf16.
         threads: threads an execution may use; ``None`` leaves it to the engine.
+        profile: take the time of every operation, for :class:`Profiled` sessions. What is compiled
+            is the same, so this is no part of a cache key.
     """
 
     precision: str = "model"
     threads: int | None = None
+    profile: bool = False
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,60 @@ class Session(Protocol):
 
     def reset_state(self, name: str) -> None:
         """Set a state back to its first value (Core ML: zeros)."""
+        ...
+
+
+@dataclass(frozen=True)
+class OpTime:
+    """Time that one operation of a compiled model took in the last call.
+
+    Attributes:
+        name: the engine's name for it.
+        type: the engine's type (``FullyConnected``).
+        kernel: which implementation ran (``brgemm_avx512_amx_bf16``).
+        ops: outputs of the payload's operations that it computes; empty for one that the engine
+            put in by itself.
+        seconds: wall time.
+    """
+
+    name: str
+    type: str
+    kernel: str
+    ops: tuple[str, ...]
+    seconds: float
+
+
+@runtime_checkable
+class Profiled(Protocol):
+    """A session that can tell, where its model was made with ``profile``, where time went."""
+
+    def op_times(self, function: str) -> list[OpTime]:
+        """Times of the last call of a function, in order of execution; empty without profile."""
+        ...
+
+
+@dataclass(frozen=True)
+class Compilation:
+    """What an engine did to a function beyond translating it.
+
+    Attributes:
+        rewrites: how often each named rewrite was applied.
+        state_bytes_copied: bytes of states that every call writes anew, beside what it changes.
+        weight_bytes: bytes of stored weights that every call reads whole.
+    """
+
+    rewrites: Mapping[str, int] = field(default_factory=dict)
+    state_bytes_copied: int = 0
+    weight_bytes: int = 0
+
+
+@runtime_checkable
+class Documented(Protocol):
+    """A compiled model that tells what the engine did to its functions."""
+
+    @property
+    def compilations(self) -> Mapping[str, Compilation]:
+        """By function."""
         ...
 
 

@@ -15,7 +15,15 @@ import numpy as np
 import pteron
 from pteron.cache import CacheKey, Loaded, load_through
 from pteron.engines import select
-from pteron.engines.base import CompiledModel, Engine, EngineOptions, FunctionInfo, Session
+from pteron.engines.base import (
+    Compilation,
+    CompiledModel,
+    Documented,
+    Engine,
+    EngineOptions,
+    FunctionInfo,
+    Session,
+)
 from pteron.errors import UnsupportedError
 from pteron.files.state_names import declared_state_names
 from pteron.payloads import open_payload
@@ -141,6 +149,11 @@ class PreparedDelegate:
     names: Mapping[str, str]
     """state name in the payload -> name for the user (``named_buffers()`` name)."""
 
+    @property
+    def compilation(self) -> Compilation | None:
+        """What the engine did to the function; None where it does not tell."""
+        return compilation(self.compiled, self.function.name)
+
     def call(self, session: Session, args: Sequence[Array], where: str) -> list[Array]:
         """Run the function on as many leading ``args`` as it has inputs."""
         infos = self.function.inputs
@@ -149,6 +162,11 @@ class PreparedDelegate:
             for arg, info in zip(args, infos, strict=False)
         ]
         return session.run(self.function.name, inputs)
+
+
+def compilation(compiled: CompiledModel, function: str) -> Compilation | None:
+    """What an engine did to a function; None where it does not tell."""
+    return compiled.compilations[function] if isinstance(compiled, Documented) else None
 
 
 def _shape_for(array: Array, shape: Sequence[int | None]) -> tuple[int, ...]:

@@ -38,6 +38,8 @@ DelegateFunction = Callable[[Sequence[Array]], list[Array]]
 Values = list[Any]
 Step = Callable[[Values], "int | None"]
 """Does one instruction; returns where to go on if not at the next one."""
+Watch = Callable[[int, object, Step], Step]
+"""Wraps the step of an instruction, given its index in its chain, and what it is."""
 
 
 class Interpreter:
@@ -50,6 +52,7 @@ class Interpreter:
         memory: PlannedMemory | None,
         kernels: Mapping[str, Kernel],
         delegates: Sequence[DelegateFunction],
+        watch: Watch | None = None,
     ) -> None:
         self._plan = plan
         self._memory = memory
@@ -57,7 +60,11 @@ class Interpreter:
         self._operators = operator_names(plan)
         self._delegates = delegates
         self._values = [first_value(value, data_of, memory) for value in plan.values]
-        self._chains = [[self._step(i.instr_args) for i in c.instructions] for c in plan.chains]
+        self._watch = watch
+        self._chains = [
+            [self._watched(index, i.instr_args) for index, i in enumerate(c.instructions)]
+            for c in plan.chains
+        ]
 
     def __call__(self, inputs: list[Any]) -> list[Any]:
         """Run the plan on checked inputs; one value per output, each the caller's own."""
@@ -71,6 +78,10 @@ class Interpreter:
     def value(self, index: int) -> Any:
         """What a value holds between calls: for planned memory, the memory itself."""
         return self._values[index]
+
+    def _watched(self, index: int, instruction: object) -> Step:
+        step = self._step(instruction)
+        return step if self._watch is None else self._watch(index, instruction, step)
 
     def _step(self, instruction: object) -> Step:
         match instruction:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from threading import Lock
 from typing import Any
 
+from pteron.engines.base import Compilation
 from pteron.runtime.signature import Parameter, bind
 
 
@@ -20,6 +21,7 @@ class Method:
         name: the method's name.
         inputs: what it takes.
         outputs: what it gives.
+        compilations: what engines did to the payload functions it calls, where they tell.
     """
 
     def __init__(
@@ -29,10 +31,12 @@ class Method:
         outputs: Sequence[Parameter],
         execute: Callable[[list[Any]], list[Any]],
         lock: Lock,
+        compilations: Sequence[Compilation] = (),
     ) -> None:
         self.name = name
         self.inputs = tuple(inputs)
         self.outputs = tuple(outputs)
+        self.compilations = tuple(compilations)
         self._execute = execute
         self._lock = lock
 

@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pteron.engines.base import CompiledModel, FunctionInfo, Session, ValueInfo
-from pteron.runtime.delegates import PayloadLoader
+from pteron.engines.base import Compilation, CompiledModel, FunctionInfo, Session, ValueInfo
+from pteron.runtime.delegates import PayloadLoader, compilation
 from pteron.runtime.identity import identity
 from pteron.runtime.method import Method
 from pteron.runtime.module import Module
 from pteron.runtime.signature import UNBOUNDED, Parameter
 from pteron.runtime.state import DelegateState, ModuleState, StateEntry
+from pteron.runtime.timeline import Place, Timeline, op_times
 
 if TYPE_CHECKING:
     from pteron.payloads.base import PayloadSource
+
+Execute = Callable[[list[Any]], list[Any]]
 
 
 class PackageStreams:
     """The package compiled once; see :meth:`new_stream`."""
 
-    def __init__(self, source: PayloadSource, loader: PayloadLoader) -> None:
+    def __init__(
+        self, source: PayloadSource, loader: PayloadLoader, timeline: Timeline | None = None
+    ) -> None:
         self._loader = loader
+        self._timeline = timeline
+        self._backend = source.backend_id
         self._compiled: CompiledModel = loader.load(source)
 
     def new_stream(self) -> Module:
@@ -32,7 +40,12 @@ class PackageStreams:
         lock = Lock()
         session = self._compiled.new_session()
         functions = self._compiled.functions
-        methods = {name: _method(info, session, lock) for name, info in functions.items()}
+        methods = {
+            name: _method(
+                info, self._execute(name, session), lock, compilation(self._compiled, name)
+            )
+            for name, info in functions.items()
+        }
         infos = {info.name: info for f in functions.values() for info in f.states}
         states: dict[str, StateEntry] = {
             name: DelegateState(name, info, session, lock) for name, info in infos.items()
@@ -45,14 +58,24 @@ class PackageStreams:
             self._loader.close,
         )
 
+    def _execute(self, function: str, session: Session) -> Execute:
+        execute = partial(session.run, function)
+        if self._timeline is None:
+            return execute
+        place = Place(function, 0, "delegate", self._backend, 0)
+        return self._timeline.timed(place, execute, partial(op_times, session, function))
 
-def _method(function: FunctionInfo, session: Session, lock: Lock) -> Method:
+
+def _method(
+    function: FunctionInfo, execute: Execute, lock: Lock, told: Compilation | None
+) -> Method:
     return Method(
         function.name,
         [_parameter(info) for info in function.inputs],
         [_parameter(info) for info in function.outputs],
-        partial(session.run, function.name),
+        execute,
         lock,
+        () if told is None else (told,),
     )
 
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from pteron.errors import FormatError
 from pteron.files.mutable_buffers import state_values
-from pteron.files.operators import called_operators
+from pteron.files.operators import called_operators, operator_names
 from pteron.runtime.delegates import PayloadLoader, PreparedDelegate, prepare
 from pteron.runtime.identity import identity
-from pteron.runtime.interpreter import DelegateFunction, Interpreter
+from pteron.runtime.interpreter import DelegateFunction, Interpreter, Step
 from pteron.runtime.kernels import find_kernels
 from pteron.runtime.memory import PlannedMemory, SharedArenas
 from pteron.runtime.method import Method
@@ -20,7 +20,14 @@ from pteron.runtime.module import Module
 from pteron.runtime.parameters import inputs_of, outputs_of
 from pteron.runtime.program_state import ProgramState
 from pteron.runtime.state import DelegateState, ModuleState, StateEntry
-from pteron.schema.program import Tensor, TensorDataLocation
+from pteron.runtime.timeline import Place, Timeline, op_times
+from pteron.schema.program import (
+    DelegateCall,
+    ExecutionPlan,
+    KernelCall,
+    Tensor,
+    TensorDataLocation,
+)
 
 if TYPE_CHECKING:
     from pteron.engines.base import Session
@@ -39,7 +46,9 @@ class ProgramStreams:
         external: Mapping[str, memoryview],
         loader: PayloadLoader,
         close: Callable[[], None],
+        timeline: Timeline | None = None,
     ) -> None:
+        self._timeline = timeline
         self._file = file
         self._external = external
         self._loader = loader
@@ -93,11 +102,35 @@ class ProgramStreams:
                 zip(self._delegates[name], sessions, strict=True)
             )
         ]
-        return Interpreter(plan, self._data_of, memory, self._kernels, functions)
+        watch = partial(self._watched, plan, sessions) if self._timeline is not None else None
+        return Interpreter(plan, self._data_of, memory, self._kernels, functions, watch)
+
+    def _watched(
+        self,
+        plan: ExecutionPlan,
+        sessions: Sequence[Session],
+        index: int,
+        instruction: object,
+        step: Step,
+    ) -> Step:
+        """A call's step that leaves its times in the timeline; other instructions take none."""
+        assert self._timeline is not None
+        if isinstance(instruction, KernelCall):
+            name = operator_names(plan)[instruction.op_index]
+            return self._timeline.timed(Place(plan.name, index, "kernel", name), step)
+        if isinstance(instruction, DelegateCall):
+            number = instruction.delegate_index
+            place = Place(plan.name, index, "delegate", plan.delegates[number].id, number)
+            function = self._delegates[plan.name][number].function.name
+            inside = partial(op_times, sessions[number], function)
+            return self._timeline.timed(place, step, inside)
+        return step
 
     def _method(self, name: str, interpreter: Interpreter, lock: Lock) -> Method:
         plan = self._plans[name]
-        return Method(name, inputs_of(plan), outputs_of(plan), interpreter, lock)
+        told = [delegate.compilation for delegate in self._delegates[name]]
+        compilations = [compilation for compilation in told if compilation is not None]
+        return Method(name, inputs_of(plan), outputs_of(plan), interpreter, lock, compilations)
 
     def _data_of(self, tensor: Tensor) -> memoryview | None:
         extra = tensor.extra_tensor_info

@@ -7,17 +7,24 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pteron.engines.base import CompiledModel, EngineOptions
+from pteron.engines.base import Compilation, CompiledModel, EngineOptions
 from pteron.engines.description import function_names
 from pteron.engines.openvino import compiled, device
 from pteron.engines.openvino._import import ov
 from pteron.engines.openvino.build import build
 from pteron.engines.openvino.compiled import OpenVINOCompiledModel
 from pteron.engines.openvino.function import CompiledFunction
-from pteron.engines.openvino.precision import check, compile_properties, weight_bytes
+from pteron.engines.openvino.precision import (
+    check,
+    compile_properties,
+    profiling,
+    weight_bytes,
+)
+from pteron.engines.openvino.variables import variable_bytes
 from pteron.errors import EngineError
 from pteron.payloads.base import PayloadSource
 from pteron.payloads.coreml.package import BACKEND_ID, CoreMLPackage
+from pteron.payloads.coreml.traffic import weights_read
 from pteron.progress import stage
 
 
@@ -38,7 +45,7 @@ class OpenVINOEngine:
         compiled.save(list(_compile(source, options)), directory)
 
     def load(self, source: PayloadSource, options: EngineOptions, directory: Path) -> CompiledModel:
-        return OpenVINOCompiledModel(compiled.load(directory, _core()))
+        return OpenVINOCompiledModel(compiled.load(directory, options, _core()))
 
     def compile_in_memory(self, source: PayloadSource, options: EngineOptions) -> CompiledModel:
         return OpenVINOCompiledModel(list(_compile(source, options)))
@@ -58,8 +65,17 @@ def _compile(source: PayloadSource, options: EngineOptions) -> Iterator[Compiled
             built = build(package, name)
         try:
             with stage(f"compile {name}"):
-                model = _core().compile_model(built.model, "CPU", properties)
+                model = _core().compile_model(built.model, "CPU", properties | profiling(options))
         except RuntimeError as error:
             message = f"function '{name}': OpenVINO cannot compile it: {error}"
             raise EngineError(message, function=name) from error
-        yield CompiledFunction(built.info, model, properties, built.labels)
+        yield CompiledFunction(
+            built.info,
+            model,
+            properties,
+            built.labels,
+            compilation=Compilation(
+                state_bytes_copied=variable_bytes(built.model),
+                weight_bytes=weights_read(package, name),
+            ),
+        )

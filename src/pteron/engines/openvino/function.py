@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pteron.engines.base import FunctionInfo
+from pteron.engines.base import Compilation, FunctionInfo
 
 
 @dataclass(frozen=True)
@@ -24,3 +24,4 @@ class CompiledFunction:
     properties: Mapping[str, Any]
     labels: Mapping[str, list[Any]] = field(default_factory=dict)
     memory: Any = None
+    compilation: Compilation = field(default_factory=Compilation)

@@ -55,6 +55,11 @@ def compile_properties(
     return properties
 
 
+def profiling(options: EngineOptions) -> dict[str, Any]:
+    """Properties that change what is measured, not what is compiled."""
+    return {"PERF_COUNT": True} if options.profile else {}
+
+
 def weight_bytes(source: PayloadSource) -> int:
     """Bytes of all files of a payload that hold weights."""
     return sum(len(source.read(path)) for path in source.paths() if "/weights/" in path)

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pteron.engines.base import FunctionInfo, ValueInfo
+from pteron.engines.base import FunctionInfo, OpTime, ValueInfo
 from pteron.engines.openvino.function import CompiledFunction
+from pteron.engines.openvino.profile import op_times, operations
 from pteron.engines.openvino.states import SharedStates
 from pteron.errors import EngineError, UsageError
 
@@ -22,6 +23,7 @@ class OpenVINOSession:
     def __init__(self, functions: Mapping[str, CompiledFunction]) -> None:
         self._functions = functions
         self._requests: dict[str, Any] = {}
+        self._operations: dict[str, Mapping[str, tuple[str, ...]]] = {}
         states = {s.name: s for function in functions.values() for s in function.info.states}
         self._states = SharedStates(states)
 
@@ -42,6 +44,15 @@ class OpenVINOSession:
             _output(value, request.get_output_tensor(index).data, labels.get(value.name))
             for index, value in enumerate(info.outputs)
         ]
+
+    def op_times(self, function: str) -> list[OpTime]:
+        request = self._requests.get(function)
+        model = self._functions[function].model
+        if request is None or not model.get_property("PERF_COUNT"):
+            return []
+        if function not in self._operations:
+            self._operations[function] = operations(model)
+        return op_times(request, self._operations[function])
 
     def read_state(self, name: str) -> Array:
         return self._states.read(name)

@@ -12,6 +12,7 @@ import numpy as np
 from pteron.engines.openvino._import import opset, ov
 from pteron.engines.openvino.binding import bind
 from pteron.engines.openvino.constants import Weights, read_value
+from pteron.engines.openvino.names import name_nodes
 from pteron.engines.openvino.problem import OpProblem
 from pteron.engines.openvino.registry import find
 from pteron.engines.openvino.types import AnyType, StateType, TensorType, read_type
@@ -174,7 +175,10 @@ class Translator:
         if len(values) != len(operation.outputs):
             raise OpProblem(f"declares {len(operation.outputs)} outputs but has {len(values)}")
         for declared, value in zip(operation.outputs, values, strict=True):
-            self.scope.define(declared.name, as_declared(read_type(declared.type), value))
+            defined = as_declared(read_type(declared.type), value)
+            if isinstance(defined, Value) and defined.output is not None:
+                name_nodes(defined.output, declared.name)
+            self.scope.define(declared.name, defined)
 
     def _result(self, name: str, value: Named) -> tuple[Any, TensorType]:
         if isinstance(value, Classes):
