@@ -121,7 +121,7 @@ def load(jit_file: Path) -> SileroVAD:
 
 def build() -> tuple[SileroVAD, tuple[Tensor]]:
     """The model and an example input, as ``pteron lower examples/silero_vad/model.py:build``."""
-    sys.path.insert(0, str(Path(__file__).resolve().parent))
-    from data import silero_jit  # beside this file
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+    from examples.silero_vad.data import silero_jit
 
     return load(silero_jit()), (torch.zeros(1, CHUNK),)
