@@ -42,6 +42,11 @@ from pteron.suggestions import meant
     help="What Core ML may use.",
 )
 @click.option(
+    "--weights",
+    metavar="FORMAT",
+    help="Store weights so: int8, int4, palette4, int4-block64, palette6-group16, ...",
+)
+@click.option(
     "--state/--no-state", default=True, help="Let delegates own mutable buffers, where they can."
 )
 @json_option
@@ -52,6 +57,7 @@ def lower(
     target: str,
     precision: str,
     compute_units: str,
+    weights: str | None,
     state: bool,
     json: bool,
 ) -> None:
@@ -61,7 +67,7 @@ def lower(
     pteron.lower. The report says who owns each of the model's buffers, and why.
     """
     options: dict[str, Any] = {
-        "backend": _backend(backend, target, precision, compute_units),
+        "backend": _backend(backend, target, precision, compute_units, weights),
         "take_over_mutable_buffers": state,
     }
     source = built(model)
@@ -73,12 +79,18 @@ def lower(
     click.echo(file.lowering_report.to_json() if json else str(file.lowering_report))
 
 
-def _backend(name: str, target: str, precision: str, compute_units: str) -> CoreML | None:
+def _backend(
+    name: str, target: str, precision: str, compute_units: str, weights: str | None
+) -> CoreML | None:
     if name == "none":
+        if weights is not None:
+            raise UsageError(
+                "--weights: compresses the weights of delegates; --backend none has none"
+            )
         return None
     if name != "coreml":
         raise UsageError(f"--backend {name}: must be 'coreml' or 'none'")
-    return CoreML(target, precision, compute_units)
+    return CoreML(target, precision, compute_units, weights)
 
 
 def _require_known(
