@@ -32,11 +32,3 @@ def test_an_interrupt_is_130(pteron: Command, monkeypatch: pytest.MonkeyPatch) -
     outcome = pteron("inspect", "a.pte")
     assert outcome.code == 130
     assert "interrupted" in outcome.err
-
-
-@pytest.mark.parametrize("group", [[], ["edit"]])
-def test_no_help_is_cut(pteron: Command, monkeypatch: pytest.MonkeyPatch, group: list[str]) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    commands = pteron(*group, "--help").out.partition("Commands:")[2]
-    assert commands
-    assert "..." not in commands

@@ -9,7 +9,6 @@ from pteron.cli import verbosity
 from pteron.cli.lazy_group import LazyGroup
 
 VERBS = (
-    "bench",
     "bundle",
     "cache",
     "check",

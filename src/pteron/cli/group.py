@@ -1,7 +1,8 @@
-"""What every group of commands has: ``-q``, ``-v``, and a suggestion for a mistyped command."""
+"""What every group of commands has: ``-q``, ``-v``, whole one-liners, suggestions."""
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import click
@@ -23,6 +24,13 @@ class Group(click.Group):
     def find(self, name: str) -> click.Command | None:
         """The command of that name."""
         return self.commands.get(name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands with their first sentences, wrapped where click would cut them."""
+        found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        rows = [(name, one.get_short_help_str(sys.maxsize)) for name, one in found if one]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
