@@ -9,6 +9,7 @@ from pteron.cli import verbosity
 from pteron.cli.lazy_group import LazyGroup
 
 VERBS = (
+    "bench",
     "bundle",
     "cache",
     "check",
