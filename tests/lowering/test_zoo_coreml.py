@@ -23,6 +23,8 @@ PROGRAM_OWNED = {
     "NonZeroFirstValue": "first value is not zero",
     "RankSix": "rank 6",
     "ScalarBuffer": "rank 0",
+    "WriteInsideCond": "outside any delegate",
+    "WriteInsideWhileLoop": "outside any delegate",
 }
 """Cases with no state in the delegate, and a part of the reason that the report gives."""
 

@@ -11,6 +11,8 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch._higher_order_ops import map as map_
+from torch._higher_order_ops import scan, while_loop
 from torch.nn import functional as F  # noqa: N812
 
 ZOO: dict[str, type[nn.Module]] = {}
@@ -33,6 +35,8 @@ QUICK = {
     "ShiftRegister",
     "TiedBuffers",
     "ViewOfView",
+    "WriteInsideCond",
+    "WriteInsideWhileLoop",
     "BoolMask",
     "DictOutput",
     "HalfBuffer",
@@ -871,6 +875,79 @@ class CondWrite(OneBuffer):
 
         self.b.copy_(torch.cond(x.sum() > 0, grow, shrink, (self.b, x)))
         return self.b + 1
+
+
+@case
+class WriteInsideCond(OneBuffer):
+    def forward(self, x: Tensor) -> Tensor:
+        def grow(x: Tensor) -> Tensor:
+            self.b.add_(x)
+            return self.b * 2
+
+        def leave(x: Tensor) -> Tensor:
+            return x - 1
+
+        return torch.cond(x.sum() > 0, grow, leave, (x,)) + self.b
+
+
+@case
+class WriteInsideBothBranches(TwoBuffers):
+    def forward(self, x: Tensor) -> Tensor:
+        def one(x: Tensor) -> Tensor:
+            self.a.copy_(x)
+            self.b[0] = x[1]
+            return self.a + self.b
+
+        def other(x: Tensor) -> Tensor:
+            self.b.mul_(0.5)
+            return self.b + 0 * self.a
+
+        return torch.cond(x.sum() > 0, one, other, (x,)) * 2
+
+
+@case
+class WriteInsideNestedCond(OneBuffer):
+    def forward(self, x: Tensor) -> Tensor:
+        def grow(x: Tensor) -> Tensor:
+            def add(x: Tensor) -> Tensor:
+                self.b.add_(x)
+                return x * 2
+
+            return torch.cond(x.max() > 1, add, torch.neg, (x,))
+
+        return torch.cond(x.sum() > 0, grow, torch.abs, (x,)) + self.b
+
+
+@case
+class WriteInsideWhileLoop(OneBuffer):
+    def forward(self, x: Tensor) -> Tensor:
+        def step(i: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+            self.b.mul_(0.5).add_(y)
+            return i + 1, y * 2
+
+        start = torch.zeros((), dtype=torch.int64)
+        _, y = while_loop(lambda i, y: i < 3, step, (start, x))
+        return y + self.b
+
+
+@case
+class ScanFromBuffer(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("total", torch.zeros(3))
+
+    def forward(self, x: Tensor) -> Tensor:
+        total, rows = scan(lambda c, row: (c * 0.5 + row, c - row), self.total, x)
+        self.total.copy_(total)
+        return rows
+
+
+@case
+class MapOverBuffer(OneBuffer):
+    def forward(self, x: Tensor) -> Tensor:
+        y = map_(lambda row, x: row * x[0] + 1, self.b, x)
+        self.b.add_(x)
+        return y
 
 
 torch.library.define("pteron_zoo::accumulate", "(Tensor(a!) total, Tensor x) -> Tensor")

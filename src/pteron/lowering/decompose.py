@@ -6,7 +6,7 @@ import copy
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from pteron.lowering import equal
+from pteron.lowering import branch_writes, equal
 from pteron.lowering.region import mutations
 from pteron.lowering.rewrites import rewrites
 
@@ -41,6 +41,7 @@ def functional(program: ExportedProgram, keep: Keep) -> ExportedProgram:
         table.pop(op)
     program = copy.copy(program)
     program._graph_module = copy.deepcopy(program.graph_module)
+    branch_writes.to_results(program.graph)
     equal.part(program.graph)
     with torch.no_grad():
         program = program.run_decompositions(table)

@@ -17,6 +17,7 @@ from pteron.lowering.report import DelegateSummary
 from pteron.lowering.sizes import is_number, localise
 from pteron.lowering.source import describe
 from pteron.lowering.stages import stage
+from pteron.lowering.subgraphs import calls
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
@@ -117,8 +118,7 @@ class MethodLowering:
     def _decompose_what_is_left(self, regions: Sequence[set[Node]]) -> None:
         """Raise for operators that were kept for delegates, and that no runtime has itself."""
         inside = set().union(*regions)
-        calls = [node for node in self.program.graph.nodes if node.op == "call_function"]
-        left = {node.target for node in calls if node not in inside}
+        left = {node.target for node in calls(self.program.graph) if node not in inside}
         whole = {op for op in left if op in self.decomposable and not has_portable_kernel(op)}
         if whole:
             raise KeptInVainError(whole)

@@ -18,6 +18,7 @@ from pteron.files.operators import operator_names
 from pteron.runtime.arrays import Array, convert
 from pteron.runtime.kernels import Kernel
 from pteron.runtime.memory import PlannedMemory
+from pteron.runtime.rows import WRITE_ROW, write_row
 from pteron.runtime.values import first_value, is_dynamic
 from pteron.schema.program import (
     DelegateCall,
@@ -102,6 +103,9 @@ class Interpreter:
                 raise FormatError(f"cannot run {kind}", where=f"method '{self._plan.name}'")
 
     def _kernel_call(self, call: KernelCall) -> Step:
+        if self._operators[call.op_index] == WRITE_ROW:
+            whole = self._values[call.args[0]]
+            return lambda values: write_row(whole, values, call.args)
         kernel = self._kernels[self._operators[call.op_index]]
         gather = [_getter(self._plan, index) for index in call.args]
         dynamic = [p for p, i in enumerate(call.args) if is_dynamic(self._plan.values[i])]

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from threading import Lock
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from pteron.errors import FormatError
 from pteron.files.mutable_buffers import state_values
 from pteron.files.operators import called_operators, operator_names
+from pteron.runtime.delegate_state import DelegateState
 from pteron.runtime.delegates import PayloadLoader, PreparedDelegate, prepare
-from pteron.runtime.identity import identity
+from pteron.runtime.identity import Identity, plan_bytes
 from pteron.runtime.interpreter import DelegateFunction, Interpreter, Step
 from pteron.runtime.kernels import find_kernels
 from pteron.runtime.memory import PlannedMemory, SharedArenas
@@ -19,7 +20,8 @@ from pteron.runtime.method import Method
 from pteron.runtime.module import Module
 from pteron.runtime.parameters import inputs_of, outputs_of
 from pteron.runtime.program_state import ProgramState
-from pteron.runtime.state import DelegateState, ModuleState, StateEntry
+from pteron.runtime.rows import WRITE_ROW
+from pteron.runtime.state import ModuleState, StateEntry, Turns
 from pteron.runtime.timeline import Place, Timeline, op_times
 from pteron.schema.program import (
     DelegateCall,
@@ -32,6 +34,7 @@ from pteron.schema.program import (
 if TYPE_CHECKING:
     from pteron.engines.base import Session
     from pteron.files import PTEFile
+    from pteron.flatbuf import Buffer
 
 Found = tuple[str | None, str, StateEntry]
 """A state's own name if it has one, a name made of its place, and the state."""
@@ -53,9 +56,11 @@ class ProgramStreams:
         self._external = external
         self._loader = loader
         self._close = close
+        self._identity = Identity(self._identity_parts)
         self._plans = {name: method.plan for name, method in file.methods.items()}
         self._calls = {name: called_operators(plan) for name, plan in self._plans.items()}
-        self._kernels = find_kernels(name for calls in self._calls.values() for name in calls)
+        operators = (name for calls in self._calls.values() for name in calls)
+        self._kernels = find_kernels(name for name in operators if name != WRITE_ROW)
         self._delegates: dict[str, list[PreparedDelegate]] = {name: [] for name in self._plans}
         blobs = {key: memoryview(blob.data) for key, blob in file.named_data.items()} | dict(
             external
@@ -65,24 +70,32 @@ class ProgramStreams:
 
     def new_stream(self) -> Module:
         """A module with sessions and planned memory, and so with state, of its own."""
-        lock = Lock()
+        turns = RLock()
         shared = SharedArenas(self._plans.values())
         methods: dict[str, Method] = {}
         found: list[Found] = []
         for name in self._plans:
             sessions = [d.compiled.new_session() for d in self._delegates[name]]
             interpreter = self._interpreter(name, sessions, shared)
-            methods[name] = self._method(name, interpreter, lock)
-            found += self._delegate_states(name, sessions, lock)
-            found += self._program_states(name, interpreter, lock)
+            methods[name] = self._method(name, interpreter, turns)
+            found += self._delegate_states(name, sessions, turns)
+            found += self._program_states(name, interpreter, turns)
         states = named(found)
         return Module(
             methods,
-            ModuleState(states, identity(states, self._loader.records)),
+            ModuleState(states, self._identity, turns),
             self._loader.records,
             self.new_stream,
             self.close,
         )
+
+    def _identity_parts(self) -> Iterator[Buffer]:
+        """What the program computes with: its plans, constants and payloads."""
+        yield plan_bytes(self._plans.values())
+        yield from self._file.constants
+        yield from self._external.values()
+        for record in self._loader.records:
+            yield record.digest.encode()
 
     def close(self) -> None:
         """Let go of cache entries and of the file."""
@@ -126,11 +139,11 @@ class ProgramStreams:
             return self._timeline.timed(place, step, inside)
         return step
 
-    def _method(self, name: str, interpreter: Interpreter, lock: Lock) -> Method:
+    def _method(self, name: str, interpreter: Interpreter, turns: Turns) -> Method:
         plan = self._plans[name]
         told = [delegate.compilation for delegate in self._delegates[name]]
         compilations = [compilation for compilation in told if compilation is not None]
-        return Method(name, inputs_of(plan), outputs_of(plan), interpreter, lock, compilations)
+        return Method(name, inputs_of(plan), outputs_of(plan), interpreter, turns, compilations)
 
     def _data_of(self, tensor: Tensor) -> memoryview | None:
         extra = tensor.extra_tensor_info
@@ -144,20 +157,20 @@ class ProgramStreams:
         return self._external[key]
 
     def _delegate_states(
-        self, method: str, sessions: Sequence[Session], lock: Lock
+        self, method: str, sessions: Sequence[Session], turns: Turns
     ) -> Iterator[Found]:
         pairs = zip(self._delegates[method], sessions, strict=True)
         for index, (delegate, session) in enumerate(pairs):
             for info in delegate.function.states:
-                entry = DelegateState(delegate.names[info.name], info, session, lock)
+                entry = DelegateState(delegate.names[info.name], info, session, turns)
                 yield entry.name, f"{method}.delegate_{index}.{info.name}", entry
 
-    def _program_states(self, method: str, interpreter: Interpreter, lock: Lock) -> Iterator[Found]:
+    def _program_states(self, method: str, interpreter: Interpreter, turns: Turns) -> Iterator[Found]:
         if not self._calls[method]:
             return
         for position, (index, name) in enumerate(state_values(self._plans[method])):
             place = f"{method}.state_{position}"
-            yield name, place, ProgramState(name or place, interpreter.value(index), lock)
+            yield name, place, ProgramState(name or place, interpreter.value(index), turns)
 
 
 def _call(

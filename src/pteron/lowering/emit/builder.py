@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +25,7 @@ from pteron.schema.program import (
     Instruction,
     JumpFalseCall,
     KernelCall,
+    MoveCall,
     Operator,
     Tensor,
 )
@@ -79,10 +83,33 @@ class Builder:
         record = describe(like)
         if name is not None:
             record.extra_tensor_info = ExtraTensorInfo(fully_qualified_name=name)
+        return self._scratch_value(record)
+
+    def _scratch_value(self, record: Tensor) -> int:
         index = self.values.add(record)
         now = len(self.instructions)
         self._scratch[index] = memory.Lifetime(nbytes(record), now, now)
         return index
+
+    def like(self, index: int) -> int:
+        """Another value of this call, of the same type as one that is there."""
+        record = self.values.table[index].val
+        if isinstance(record, Tensor):
+            record = replace(
+                record, data_buffer_idx=0, allocation_info=None, extra_tensor_info=None
+            )
+            return self._scratch_value(record)
+        return self.values.add(copy(record))
+
+    def is_tensor(self, index: int) -> bool:
+        """Whether a value is a tensor, not a number."""
+        return isinstance(self.values.table[index].val, Tensor)
+
+    def tensor(self, index: int) -> Tensor:
+        """The record of a value that is a tensor."""
+        record = self.values.table[index].val
+        assert isinstance(record, Tensor)
+        return record
 
     def keep(self, indices: Iterable[int]) -> None:
         """Values that are needed here."""
@@ -96,9 +123,7 @@ class Builder:
         """Give every scratch value its place; returns the bytes of all."""
         arena = memory.plan(self._scratch)
         for index, offset in arena.offsets.items():
-            record = self.values.table[index].val
-            assert isinstance(record, Tensor)
-            record.allocation_info = _place(SCRATCH, offset)
+            self.tensor(index).allocation_info = _place(SCRATCH, offset)
         return arena.size
 
     # Instructions
@@ -136,6 +161,30 @@ class Builder:
     def land(self, jump: JumpFalseCall) -> None:
         """The next instruction is where ``jump`` goes."""
         jump.destination_instruction = len(self.instructions)
+
+    def move(self, source: int, target: int) -> None:
+        """Give a value that is a number another value's."""
+        self.instructions.append(Instruction(instr_args=MoveCall(move_from=source, move_to=target)))
+
+    @contextmanager
+    def loop(self) -> Iterator[Callable[[int], None]]:
+        """What is written inside is repeated until the value given to the yielded function, at
+        the start of a round, is false."""
+        start = len(self.instructions)
+        leaving: list[JumpFalseCall] = []
+        yield lambda condition: leaving.append(self.jump_unless(condition))
+        back = self.jump_unless(self.values.constant(False, "bool"))
+        back.destination_instruction = start
+        for jump in leaving:
+            self.land(jump)
+        self._keep_for_the_next_round(start)
+
+    def _keep_for_the_next_round(self, start: int) -> None:
+        """Values from before a loop that are used in it are used in its last round too."""
+        end = len(self.instructions) - 1
+        for index, life in self._scratch.items():
+            if life.first < start <= life.last:
+                self._scratch[index] = memory.Lifetime(life.size, life.first, end)
 
 
 def _place(memory_id: int, offset: int) -> AllocationDetails:

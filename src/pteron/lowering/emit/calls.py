@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pteron.errors import LoweringError
 from pteron.lowering.emit import kernels
 from pteron.lowering.emit.builder import Builder
+from pteron.lowering.emit.control_flow import ControlFlow
 from pteron.lowering.outer import Delegate
 from pteron.lowering.source import describe as describe_node
 from pteron.lowering.stages import stage
@@ -41,6 +42,7 @@ class Calls:
     def __init__(self, builder: Builder) -> None:
         self.builder = builder
         self.index: dict[Node, int | list[int]] = {}
+        self.control_flow = ControlFlow(self)
 
     def graph(self, graph: Graph) -> None:
         """Every call of a graph, in order; its placeholders are in ``index`` already."""
@@ -48,6 +50,10 @@ class Calls:
             if node.op == "call_function":
                 with stage("a program cannot express an operation", node):
                     self._call(node)
+
+    def argument(self, value: Any, kind: str) -> int:
+        """Where a call's argument is: a node's value, or a constant declared as ``kind``."""
+        return self._argument(value, kind, [])
 
     def single(self, node: Node) -> int:
         """Where a node's one value is."""
@@ -67,7 +73,13 @@ class Calls:
         elif isinstance(node.target, Delegate):
             self._delegate(node, node.target)
         elif node.target is higher.cond:
-            self._cond(node)
+            self.index[node] = self.control_flow.cond(node)
+        elif node.target is higher.while_loop:
+            self.index[node] = self.control_flow.while_loop(node)
+        elif node.target is higher.map_impl:
+            self.index[node] = self.control_flow.map(node)
+        elif node.target is higher.scan:
+            self.index[node] = self.control_flow.scan(node)
         elif node.target is higher.auto_functionalized_v2:
             self._functionalized(node)
         elif isinstance(node.meta.get("val"), (torch.SymInt, torch.SymFloat, torch.SymBool)):
@@ -153,36 +165,7 @@ class Calls:
         self.builder.kernel(name, overload, [*arguments, result])
         self.index[node] = result
 
-    # Higher-order operators
-
-    def _cond(self, node: Node) -> None:
-        """Both branches in turn, jumped over; each copies its results to where ``cond``'s are."""
-        condition, if_true, if_false, operands = node.args
-        results = self._results(node)
-        self.index[node] = results
-        skip = self.builder.jump_unless(self.single(condition))
-        self._branch(if_true, operands, results)
-        leave = self.builder.jump_unless(self.builder.values.constant(False, "bool"))
-        self.builder.land(skip)
-        self._branch(if_false, operands, results)
-        self.builder.land(leave)
-
-    def _branch(self, branch: Any, operands: Sequence[Any], results: list[int]) -> None:
-        import torch
-
-        graph = subgraph(branch)
-        inner = [node for node in graph.nodes if node.op == "placeholder"]
-        for placeholder, operand in zip(inner, operands, strict=True):
-            self.index[placeholder] = self._argument(operand, "", [])
-        for node in graph.nodes:
-            if node.op == "get_attr":
-                self.index[node] = self.builder.constant(getattr(graph.owning_module, node.target))
-        self.graph(graph)
-        copy = torch.ops.aten.clone.out
-        nothing = self.builder.values.constant(None, "MemoryFormat?")
-        for value, result in zip(graph.output_node().args[0], results, strict=True):
-            self._invoke(copy, [self.single(value), nothing, result], [result])
-        self.builder.keep(results)
+    # Operators that write their arguments
 
     def _functionalized(self, node: Node) -> None:
         """A custom operator that writes its arguments: it writes copies, which are the results."""
@@ -210,12 +193,6 @@ class Calls:
         self._invoke(op, arguments, results)
         self.builder.keep(copies)
         self.index[node] = [*(results or [-1]), *copies]
-
-
-def subgraph(node: Node) -> Graph:
-    """The graph that a ``get_attr`` node stands for."""
-    module = node.meta.get("module") or getattr(node.graph.owning_module, str(node.target))
-    return module.graph
 
 
 def _written(op: OpOverload) -> list[str]:

@@ -18,14 +18,6 @@ def _et_view(source: torch.Tensor, size: list[int], _out: Any) -> torch.Tensor:
     return source.view(size)
 
 
-def _et_copy_index(
-    target: torch.Tensor, source: torch.Tensor, index: int, *_rest: Any
-) -> torch.Tensor:
-    """Write ``source`` into row ``index`` of ``target``, as the loop of ``torch.map`` does."""
-    target[index] = source
-    return target
-
-
 def _binary(function: Callable[[Any, Any], Any]) -> Callable[..., Any]:
     return lambda a, b, *_out: function(a, b)
 
@@ -67,7 +59,6 @@ _UNARY: dict[str, Callable[[Any], Any]] = {
 
 PRIM: dict[str, Callable[..., Any]] = {
     "executorch_prim::et_view.default": _et_view,
-    "executorch_prim::et_copy_index.tensor": _et_copy_index,
     "executorch_prim::sym_ite.Scalar": _if_then_else,
     **{f"executorch_prim::{name}": _binary(function) for name, function in _BINARY.items()},
     **{f"executorch_prim::{name}": _unary(function) for name, function in _UNARY.items()},
