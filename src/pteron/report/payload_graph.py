@@ -1,0 +1,60 @@
+"""What is inside a delegate: a graph where pteron can read it, else what kinds of operation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pteron.files.methods import Delegate
+from pteron.files.program_file import PTEFile
+from pteron.files.state_names import declared_state_names
+from pteron.files.summary import payload_summary
+from pteron.payloads import PayloadSource, PayloadSummary, find_reader
+from pteron.payloads.coreml.package import BACKEND_ID, CoreMLPackage
+from pteron.payloads.coreml.uses import function_names
+from pteron.report.guard import guarded
+from pteron.report.mil import mil_function
+
+
+def payload_graph(file: PTEFile, delegate: Delegate) -> dict[str, Any]:
+    """The functions of a Core ML program with their operations; of other payloads a summary."""
+    described = {"backend": delegate.backend_id, "bytes": len(delegate.payload)}
+    inside: dict[str, Any] = guarded(_inside, file, delegate)
+    return described | inside
+
+
+def _inside(file: PTEFile, delegate: Delegate) -> dict[str, Any]:
+    summary = payload_summary(file, delegate)
+    if delegate.backend_id != BACKEND_ID:
+        return _summarised(summary)
+    package = _package(file, delegate)
+    if package.is_compiled:
+        return _summarised(summary)
+    return {"format": summary.format, "functions": list(_functions(package, delegate))}
+
+
+def _package(file: PTEFile, delegate: Delegate) -> CoreMLPackage:
+    reader = find_reader(delegate.backend_id)
+    assert reader is not None  # it just gave the summary
+    blobs = {key: memoryview(blob.data) for key, blob in file.named_data.items()}
+    source: PayloadSource = reader.open(delegate.payload, blobs, delegate.method)
+    return CoreMLPackage(source)
+
+
+def _functions(package: CoreMLPackage, delegate: Delegate) -> Iterator[dict[str, Any]]:
+    """The function that the delegate calls; all of them where it calls the default one."""
+    called = package.source.function
+    names = declared_state_names(delegate)
+    for name in function_names(package):
+        if called is None or name == called:
+            yield mil_function(name, package.program.functions[name], names)
+
+
+def _summarised(summary: PayloadSummary) -> dict[str, Any]:
+    return {
+        "format": summary.format,
+        "kinds": [
+            {"name": function.name, "operations": dict(function.operations)}
+            for function in summary.functions
+        ],
+    }
