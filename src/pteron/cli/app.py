@@ -19,6 +19,7 @@ VERBS = (
     "extract",
     "inspect",
     "lower",
+    "report",
     "run",
     "size",
     "unbundle",

@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
+from importlib import import_module
 from types import TracebackType
-from typing import ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from pteron.errors import UnsupportedError, UsageError
 from pteron.files.saving import write_atomically
 from pteron.files.source import Source
 from pteron.flatbuf import Buffer, Reader, Table, UnknownField, differ, load_all
 from pteron.progress import stage
+
+if TYPE_CHECKING:
+    from pteron.report import Report
 
 Self = TypeVar("Self", bound="BinaryFile")
 
@@ -88,6 +92,22 @@ class BinaryFile(ABC):
                 f"rewriting would lose fields of a newer schema ({names}); drop_unknown drops them"
             )
         return self._encode()
+
+    def report(
+        self, other: BinaryFile | None = None, *, profile: str | os.PathLike[str] | None = None
+    ) -> Report:
+        """A page that shows what is in the file, or what became of it in another one.
+
+        See :func:`pteron.report.report`; ``.save("report.html")`` writes the page, and in a
+        notebook it shows itself.
+        """
+        # The report's room uses this one; it is reached when asked for, not imported.
+        page: Report = import_module("pteron.report").report(self, other, profile=profile)
+        return page
+
+    def _repr_html_(self) -> str:
+        """The report, for a notebook."""
+        return self.report()._repr_html_()
 
     def close(self) -> None:
         """Give up the map of the file; what was built in memory stays usable."""
