@@ -6,6 +6,7 @@ from pteron.runtime.loading import load
 from pteron.runtime.method import Method
 from pteron.runtime.module import Module
 from pteron.runtime.signature import Parameter
-from pteron.runtime.state import ModuleState, Snapshot, StateEntry
+from pteron.runtime.snapshot import Snapshot
+from pteron.runtime.state import ModuleState, StateEntry
 
 __all__ = ["Method", "Module", "ModuleState", "Parameter", "Snapshot", "StateEntry", "load"]

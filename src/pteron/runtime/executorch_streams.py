@@ -12,24 +12,25 @@ import logging
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from pteron.errors import EngineError, MissingExtraError, UnsupportedError
 from pteron.files.mutable_buffers import state_values
 from pteron.files.operators import called_operators
-from pteron.runtime.identity import identity
+from pteron.runtime.identity import Identity, plan_bytes
 from pteron.runtime.method import Method
 from pteron.runtime.module import Module
 from pteron.runtime.parameters import inputs_of, outputs_of
 from pteron.runtime.program_state import ProgramState
 from pteron.runtime.state import ModuleState, StateEntry
+from pteron.runtime.turns import Turns, new_turns
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pteron.files import Method as ProgramMethod
     from pteron.files import PTEFile
+    from pteron.flatbuf import Buffer
 
 NAME = "executorch"
 
@@ -42,13 +43,14 @@ class ExecutorchStreams:
         self._file = file
         self._data = data
         self._close = close
+        self._identity = Identity(self._identity_parts)
         self._refuse_what_is_missing()
         if len(data) > 1:
             raise UnsupportedError("ExecuTorch's Python runtime takes one .ptd file, not several")
 
     def new_stream(self) -> Module:
         """Load the program and every method of it."""
-        lock = Lock()
+        turns = new_turns()
         program = self._load()
         methods: dict[str, Method] = {}
         states: dict[str, StateEntry] = {}
@@ -58,12 +60,20 @@ class ExecutorchStreams:
                 inputs_of(method.plan),
                 outputs_of(method.plan),
                 partial(_execute, program, name),
-                lock,
+                turns,
             )
-            states |= {entry.name: entry for entry in _states(method, program, lock)}
+            states |= {entry.name: entry for entry in _states(method, program, turns)}
         return Module(
-            methods, ModuleState(states, identity(states, ())), (), self.new_stream, self._close
+            methods, ModuleState(states, self._identity, turns), (), self.new_stream, self._close
         )
+
+    def _identity_parts(self) -> Iterator[Buffer]:
+        """What the program computes with: its plans, constants and payloads, and the data file."""
+        yield plan_bytes(method.plan for method in self._file.methods.values())
+        yield from self._file.constants
+        yield from (delegate.payload for delegate in self._file.delegates)
+        yield from (blob.data for blob in self._file.named_data.values())
+        yield from (path.read_bytes() for path in self._data)
 
     def _load(self) -> Any:
         data_path = self._data[0] if self._data else None
@@ -107,7 +117,7 @@ def _execute(program: Any, name: str, values: list[Any]) -> list[Any]:
     return [to_array(output) for output in outputs]
 
 
-def _states(method: ProgramMethod, program: Any, lock: Lock) -> Iterator[ProgramState]:
+def _states(method: ProgramMethod, program: Any, turns: Turns) -> Iterator[ProgramState]:
     """Buffers that the runtime lets us reach: attributes, by name, of the loaded method."""
     from pteron.runtime.kernels.tensors import to_array
 
@@ -115,4 +125,4 @@ def _states(method: ProgramMethod, program: Any, lock: Lock) -> Iterator[Program
     for _, name in state_values(method.plan):
         if name is not None:
             memory = to_array(loaded._method.get_attribute(name))
-            yield ProgramState(name, memory, lock, owner_of_memory=program)
+            yield ProgramState(name, memory, turns, owner_of_memory=program)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from threading import Lock
 from typing import Any
 
 from pteron.engines.base import Compilation
 from pteron.runtime.signature import Parameter, bind
+from pteron.runtime.turns import Turns
 
 
 class Method:
@@ -30,7 +30,7 @@ class Method:
         inputs: Sequence[Parameter],
         outputs: Sequence[Parameter],
         execute: Callable[[list[Any]], list[Any]],
-        lock: Lock,
+        turns: Turns,
         compilations: Sequence[Compilation] = (),
     ) -> None:
         self.name = name
@@ -38,12 +38,12 @@ class Method:
         self.outputs = tuple(outputs)
         self.compilations = tuple(compilations)
         self._execute = execute
-        self._lock = lock
+        self._turns = turns
 
     def __call__(self, *args: object, **kwargs: object) -> tuple[Any, ...]:
         """Run once. Raises UsageError for wrong inputs and EngineError when execution fails."""
         values = bind(self.inputs, args, kwargs, f"method '{self.name}'")
-        with self._lock:
+        with self._turns:
             return tuple(self._execute(values))
 
     def __repr__(self) -> str:

@@ -16,8 +16,8 @@ from pteron.suggestions import listed, meant
 class Module:
     """One stream over a program: its methods share weights with other forks, its state is its own.
 
-    A module may be called from several threads; calls and state accesses take turns. For work in
-    parallel give each thread its own :meth:`fork`.
+    A module may be called from several threads; calls and state accesses take turns, see
+    :mod:`pteron.runtime.turns`. For work in parallel give each thread its own :meth:`fork`.
 
     Attributes:
         methods: every method by name.

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pteron.engines.base import Compilation, CompiledModel, FunctionInfo, Session, ValueInfo
+from pteron.runtime.delegate_state import DelegateState
 from pteron.runtime.delegates import PayloadLoader, compilation
-from pteron.runtime.identity import identity
+from pteron.runtime.identity import Identity
 from pteron.runtime.method import Method
 from pteron.runtime.module import Module
 from pteron.runtime.signature import UNBOUNDED, Parameter
-from pteron.runtime.state import DelegateState, ModuleState, StateEntry
+from pteron.runtime.state import ModuleState, StateEntry
 from pteron.runtime.timeline import Place, Timeline, op_times
+from pteron.runtime.turns import Turns, new_turns
 
 if TYPE_CHECKING:
     from pteron.payloads.base import PayloadSource
@@ -34,25 +35,26 @@ class PackageStreams:
         self._timeline = timeline
         self._backend = source.backend_id
         self._compiled: CompiledModel = loader.load(source)
+        self._identity = Identity(lambda: [source.digest().encode()])
 
     def new_stream(self) -> Module:
         """A module with a session, and so with state, of its own; functions share state."""
-        lock = Lock()
+        turns = new_turns()
         session = self._compiled.new_session()
         functions = self._compiled.functions
         methods = {
             name: _method(
-                info, self._execute(name, session), lock, compilation(self._compiled, name)
+                info, self._execute(name, session), turns, compilation(self._compiled, name)
             )
             for name, info in functions.items()
         }
         infos = {info.name: info for f in functions.values() for info in f.states}
         states: dict[str, StateEntry] = {
-            name: DelegateState(name, info, session, lock) for name, info in infos.items()
+            name: DelegateState(name, info, session, turns) for name, info in infos.items()
         }
         return Module(
             methods,
-            ModuleState(states, identity(states, self._loader.records)),
+            ModuleState(states, self._identity, turns),
             self._loader.records,
             self.new_stream,
             self._loader.close,
@@ -67,14 +69,14 @@ class PackageStreams:
 
 
 def _method(
-    function: FunctionInfo, execute: Execute, lock: Lock, told: Compilation | None
+    function: FunctionInfo, execute: Execute, turns: Turns, told: Compilation | None
 ) -> Method:
     return Method(
         function.name,
         [_parameter(info) for info in function.inputs],
         [_parameter(info) for info in function.outputs],
         execute,
-        lock,
+        turns,
         () if told is None else (told,),
     )
 

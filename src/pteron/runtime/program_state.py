@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from threading import Lock
-
 import numpy as np
 
 from pteron.runtime.arrays import Array
-from pteron.runtime.state import fitted
+from pteron.runtime.fitting import fitted
+from pteron.runtime.state import first_rows
+from pteron.runtime.turns import Turns
 
 
 class ProgramState:
@@ -16,13 +16,13 @@ class ProgramState:
     owner = "program"
 
     def __init__(
-        self, name: str, memory: Array, lock: Lock, owner_of_memory: object = None
+        self, name: str, memory: Array, turns: Turns, owner_of_memory: object = None
     ) -> None:
         self.name = name
         self._owner_of_memory = owner_of_memory  # kept alive as long as the state
         self._memory = memory
         self._first = memory.copy()
-        self._lock = lock
+        self._turns = turns
 
     @property
     def dtype(self) -> np.dtype[np.generic]:
@@ -38,14 +38,20 @@ class ProgramState:
         return int(self._memory.ctypes.data)
 
     def read(self) -> Array:
-        with self._lock:
+        with self._turns:
             return self._memory.copy()
 
     def write(self, value: object) -> None:
         fitting = fitted(self, value)
-        with self._lock:
+        with self._turns:
             np.copyto(self._memory, fitting)
 
     def reset(self) -> None:
-        with self._lock:
+        with self._turns:
             np.copyto(self._memory, self._first)
+
+    def rollback(self, length: int, axis: int) -> None:
+        kept = first_rows(self, length, axis)
+        rest = (*kept[:-1], slice(length, None))
+        with self._turns:
+            np.copyto(self._memory[rest], self._first[rest])

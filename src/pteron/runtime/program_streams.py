@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from pteron.errors import FormatError
@@ -21,8 +20,9 @@ from pteron.runtime.module import Module
 from pteron.runtime.parameters import inputs_of, outputs_of
 from pteron.runtime.program_state import ProgramState
 from pteron.runtime.rows import WRITE_ROW
-from pteron.runtime.state import ModuleState, StateEntry, Turns
+from pteron.runtime.state import ModuleState, StateEntry
 from pteron.runtime.timeline import Place, Timeline, op_times
+from pteron.runtime.turns import Turns, new_turns
 from pteron.schema.program import (
     DelegateCall,
     ExecutionPlan,
@@ -70,7 +70,7 @@ class ProgramStreams:
 
     def new_stream(self) -> Module:
         """A module with sessions and planned memory, and so with state, of its own."""
-        turns = RLock()
+        turns = new_turns()
         shared = SharedArenas(self._plans.values())
         methods: dict[str, Method] = {}
         found: list[Found] = []
@@ -165,7 +165,9 @@ class ProgramStreams:
                 entry = DelegateState(delegate.names[info.name], info, session, turns)
                 yield entry.name, f"{method}.delegate_{index}.{info.name}", entry
 
-    def _program_states(self, method: str, interpreter: Interpreter, turns: Turns) -> Iterator[Found]:
+    def _program_states(
+        self, method: str, interpreter: Interpreter, turns: Turns
+    ) -> Iterator[Found]:
         if not self._calls[method]:
             return
         for position, (index, name) in enumerate(state_values(self._plans[method])):

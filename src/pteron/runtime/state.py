@@ -1,25 +1,28 @@
-"""State in the user's hands: read, write, reset, snapshot, restore, save and load.
+"""State in the user's hands: read, write, reset, roll back, snapshot, restore, save and load.
 
 Keys are ``named_buffers()`` names, whoever owns the buffer. A module is one stream: its state
 belongs to it alone, and :meth:`pteron.runtime.Module.fork` makes an independent one.
+
+Threads take turns: :mod:`pteron.runtime.turns`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+import operator
+from collections.abc import Collection, Iterator, Mapping
+from fnmatch import fnmatchcase
 from pathlib import Path
-from threading import Lock
 from typing import Protocol
 
 import numpy as np
 
-from pteron.engines.base import Session, ValueInfo
-from pteron.errors import FileAccessError, FormatError, StateError
-from pteron.files.saving import write_atomically
-from pteron.runtime.arrays import Array, as_array
-
-IDENTITY_KEY = "pteron.identity"
+from pteron.errors import StateError
+from pteron.runtime.arrays import Array
+from pteron.runtime.fitting import fitted
+from pteron.runtime.identity import Identity
+from pteron.runtime.snapshot import Snapshot
+from pteron.runtime.turns import Turns
+from pteron.suggestions import listed, meant
 
 
 class StateEntry(Protocol):
@@ -44,7 +47,8 @@ class StateEntry(Protocol):
     def write(self, value: object) -> None:
         """Replace the value. Shape must be equal; floats are rounded to the owner's dtype.
 
-        Raises StateError where shape or kind differ, or a finite number would become infinite.
+        Raises StateError where shape or kind differ, where a whole number does not fit the dtype,
+        or a finite number would become infinite.
         """
         ...
 
@@ -52,103 +56,53 @@ class StateEntry(Protocol):
         """Back to the first value, the one it had when the program was loaded."""
         ...
 
+    def rollback(self, length: int, axis: int) -> None:
+        """Keep the first ``length`` rows along ``axis``; the others get their first values.
 
-def fitted(entry: StateEntry, value: object) -> Array:
-    """``value`` as the entry's owner must hold it; raises :class:`StateError` where it cannot."""
-    array = as_array(value, entry.dtype, f"state '{entry.name}'")
-    expected = f"{entry.dtype.name}[{', '.join(map(str, entry.shape))}]"
-    came = f"{array.dtype.name}[{', '.join(map(str, array.shape))}]"
-    if array.shape != entry.shape or not np.can_cast(array.dtype, entry.dtype, "same_kind"):
-        raise StateError(f"state '{entry.name}' is {expected}, got {came}")
-    if array.dtype == entry.dtype:
-        return array
-    with np.errstate(over="ignore"):
-        cast = array.astype(entry.dtype)
-    if np.any(np.isfinite(array) & ~np.isfinite(cast)):
-        raise StateError(f"state '{entry.name}' is {expected}: a value is too large for it")
-    return cast
+        Raises StateError where there is no such axis, or it has fewer rows.
+        """
+        ...
 
 
-class DelegateState:
-    """A state that a delegate owns, inside its engine's session."""
-
-    owner = "delegate"
-
-    def __init__(self, name: str, info: ValueInfo, session: Session, lock: Lock) -> None:
-        self.name = name
-        self._info = info
-        self._session = session
-        self._lock = lock
-
-    @property
-    def dtype(self) -> np.dtype[np.generic]:
-        return np.dtype(self._info.dtype)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return tuple(size or 0 for size in self._info.shape)
-
-    def read(self) -> Array:
-        with self._lock:
-            return self._session.read_state(self._info.name)
-
-    def write(self, value: object) -> None:
-        fitting = fitted(self, value)
-        with self._lock:
-            self._session.write_state(self._info.name, fitting)
-
-    def reset(self) -> None:
-        with self._lock:
-            self._session.reset_state(self._info.name)
+def first_rows(entry: StateEntry, length: int, axis: int) -> tuple[slice, ...]:
+    """The index of the rows before ``length`` along ``axis``; its last slice is that axis'."""
+    rank = len(entry.shape)
+    length, axis = _whole(length, "a length"), _whole(axis, "an axis")
+    if not -rank <= axis < rank:
+        raise StateError(f"state '{entry.name}' has {rank} axes, there is no axis {axis}")
+    rows = entry.shape[axis]
+    if not 0 <= length <= rows:
+        raise StateError(
+            f"state '{entry.name}' has {rows} rows along axis {axis}: cannot keep {length}"
+        )
+    return (*(slice(None) for _ in range(axis % rank)), slice(length))
 
 
-@dataclass(frozen=True)
-class Snapshot:
-    """Every state's value at one moment, and the identity of the program it belongs to."""
-
-    identity: str
-    values: Mapping[str, Array]
-
-    def save(self, path: str | Path) -> None:
-        """Write as .safetensors, whole or not at all. Raises FileAccessError where it cannot."""
-        from safetensors.numpy import save
-
-        arrays = {name: np.ascontiguousarray(value) for name, value in self.values.items()}
-        write_atomically(path, [save(arrays, metadata={IDENTITY_KEY: self.identity})])
-
-    @classmethod
-    def load(cls, path: str | Path) -> Snapshot:
-        """Read what :meth:`save` wrote."""
-        from safetensors import SafetensorError, safe_open
-
-        if Path(path).is_dir():
-            raise FileAccessError(f"{path}: is a directory")
-        try:
-            with safe_open(path, framework="numpy") as file:
-                metadata = file.metadata() or {}
-                values = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        except OSError as error:
-            raise FileAccessError(f"{path}: cannot read the snapshot: {error}") from None
-        except SafetensorError as error:
-            raise FormatError(f"{path} is not a .safetensors file: {error}") from None
-        if IDENTITY_KEY not in metadata:
-            raise FormatError(f"{path} is no snapshot of a program's state")
-        return cls(metadata[IDENTITY_KEY], values)
+def _whole(number: object, what: str) -> int:
+    try:
+        if isinstance(number, bool):
+            raise TypeError
+        return operator.index(number)  # type: ignore[arg-type]
+    except TypeError:
+        raise StateError(f"{what} is a whole number, not {number!r}") from None
 
 
 class ModuleState(Mapping[str, StateEntry]):
     """The states of a module by name."""
 
-    def __init__(self, entries: Mapping[str, StateEntry], identity: str) -> None:
+    def __init__(self, entries: Mapping[str, StateEntry], identity: Identity, turns: Turns) -> None:
         self._entries = dict(entries)
         self._identity = identity
+        self._turns = turns
 
     def __getitem__(self, name: str) -> StateEntry:
         try:
             return self._entries[name]
         except KeyError:
-            known = ", ".join(self._entries) or "none"
-            raise StateError(f"no state '{name}'; this module's states: {known}") from None
+            raise StateError(
+                f"no state '{name}'{meant(name, self._entries)}; this module's states: "
+                f"{listed(self._entries)}"
+            ) from None
 
     def __contains__(self, name: object) -> bool:
         return name in self._entries
@@ -161,25 +115,73 @@ class ModuleState(Mapping[str, StateEntry]):
 
     def reset(self) -> None:
         """Every state back to its first value."""
-        for entry in self._entries.values():
-            entry.reset()
+        with self._turns:
+            for entry in self._entries.values():
+                entry.reset()
 
     def snapshot(self) -> Snapshot:
-        """Copy every state's value."""
-        return Snapshot(self._identity, {name: e.read() for name, e in self._entries.items()})
+        """Copy every state's value, all of the same moment."""
+        identity = self._identity.of(self)
+        with self._turns:
+            return Snapshot(identity, {name: e.read() for name, e in self._entries.items()})
 
     def restore(self, snapshot: Snapshot) -> None:
         """Set every state to the snapshot's value.
 
-        Raises StateError, before anything is changed, when the snapshot belongs to another program.
+        Raises StateError, before anything is changed, when the snapshot belongs to another
+        program, or its states are not this module's.
         """
         if not isinstance(snapshot, Snapshot):
             raise StateError(f"expected a snapshot, not {type(snapshot).__name__}")
-        if snapshot.identity != self._identity:
+        if snapshot.identity != self._identity.of(self):
             raise StateError("this snapshot was taken from another program")
+        if missing := [name for name in self._entries if name not in snapshot.values]:
+            raise StateError(f"this snapshot lacks {listed(missing)}")
         fitting = {name: fitted(self[name], value) for name, value in snapshot.values.items()}
-        for name, value in fitting.items():
-            self[name].write(value)
+        with self._turns:
+            for name, value in fitting.items():
+                self._entries[name].write(value)
+
+    def rollback(
+        self,
+        length: int,
+        caches: str | Collection[str],
+        *,
+        axis: int,
+        positions: str | Collection[str] = (),
+    ) -> None:
+        """Forget what a stream took in after its first ``length`` steps.
+
+        For caches that get one row per step, in order (a ring buffer overwrites what would be
+        needed; take a snapshot instead). Costs a copy of each cache at most, and no memory.
+
+        Args:
+            length: steps to keep, 0 to the caches' number of rows.
+            caches: names of states, or globs of them (``"*.k_cache"``). Rows from ``length`` on
+                get their first values.
+            axis: the axis of their rows; negative ones count from the last.
+            positions: names or globs of states that count the steps; every element of them becomes
+                ``length``.
+
+        Raises:
+            StateError: a name or glob fits no state, or a state cannot be rolled back so far.
+                Nothing has been changed then.
+        """
+        rolled = self._named(caches)
+        counters = self._named(positions)
+        if both := rolled.keys() & counters.keys():
+            raise StateError(f"{listed(sorted(both))}: a cache or a position, not both")
+        for entry in rolled.values():
+            first_rows(entry, length, axis)
+        values = {
+            name: fitted(entry, np.full(entry.shape, _whole(length, "a length")))
+            for name, entry in counters.items()
+        }
+        with self._turns:
+            for entry in rolled.values():
+                entry.rollback(length, axis)
+            for name, value in values.items():
+                self._entries[name].write(value)
 
     def save(self, path: str | Path) -> None:
         """Snapshot straight to a .safetensors file."""
@@ -188,3 +190,21 @@ class ModuleState(Mapping[str, StateEntry]):
     def load(self, path: str | Path) -> None:
         """Restore from a file that :meth:`save` wrote."""
         self.restore(Snapshot.load(path))
+
+    def _named(self, patterns: str | Collection[str]) -> dict[str, StateEntry]:
+        """The states that the names and globs fit, in the module's order."""
+        patterns = [patterns] if isinstance(patterns, str) else list(patterns)
+        for pattern in patterns:
+            if not any(_fits(name, pattern) for name in self._entries):
+                raise StateError(
+                    f"no state is called '{pattern}'; this module's states: {listed(self._entries)}"
+                )
+        return {
+            name: entry
+            for name, entry in self._entries.items()
+            if any(_fits(name, pattern) for pattern in patterns)
+        }
+
+
+def _fits(name: str, pattern: str) -> bool:
+    return name == pattern or fnmatchcase(name, pattern)
