@@ -1,0 +1,50 @@
+"""How the site is built: Sphinx, MyST pages and notebooks, furo; nothing is fetched."""
+
+from __future__ import annotations
+
+import sys
+from importlib import metadata
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent)]
+
+project = "pteron"
+author = "The pteron authors"
+copyright = "the pteron authors, Apache-2.0"
+release = metadata.version("pteron")
+
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx_click",
+    "byte_diagram",
+    "support_table",
+]
+exclude_patterns = ["_ext"]
+root_doc = "index"
+
+myst_enable_extensions = ["colon_fence"]
+myst_heading_anchors = 3
+
+# Notebooks are stored without outputs, and run by every build. A cell that fails fails the build.
+nb_execution_mode = "force"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 500
+nb_ipywidgets_js = {}  # no widgets, and nothing from a CDN
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "description"
+autodoc_typehints_description_target = "documented"
+autodoc_preserve_defaults = True
+napoleon_google_docstring = True
+napoleon_numpy_docstring = False
+napoleon_use_ivar = True
+
+html_static_path = ["_static"]
+html_theme = "furo"
+html_title = "pteron"
+html_show_sphinx = False
+html_copy_source = False
+html_show_sourcelink = False
