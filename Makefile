@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-slow test-all conformance fuzz soak lint check-wheel proto clean
+.PHONY: demo test test-slow test-all docs conformance fuzz soak lint check-wheel proto clean
 
 $(STAMP): requirements/dev.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -23,6 +23,10 @@ test-slow: $(STAMP)
 	$(BIN)/python -m pytest -n 2 -m slow
 
 test-all: test test-slow
+
+# The site, in build/docs/html. Its notebooks are run, which needs the demo's data.
+docs: $(STAMP)
+	$(BIN)/python -m sphinx -b html -q -W --keep-going -d build/docs/doctrees docs build/docs/html
 
 # coremltools' own tests of its MIL ops, predicting here; hours long. CASES=3 runs that many cases
 # of every test, TESTS picks one of its modules.
