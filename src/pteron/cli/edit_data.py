@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pteron.cli.edited import open_data, open_program, write
+from pteron.cli.edited import made_together, open_data, open_program, write
 from pteron.cli.options import PATH, any_file, drop_unknown_option, json_option, output_option
 from pteron.errors import FileAccessError, UsageError
 
@@ -148,8 +148,9 @@ def externalise(
     with open_program(file) as program:
         edited, moved = edit.externalise(program, at_least=at_least, named_data=named_data)
         edited.pieces(drop_unknown=drop_unknown)  # whatever cannot be written, before any file is
-        moved.save(data)
-        write(edited, output, [file], drop_unknown=drop_unknown, json=json)
+        with made_together(data):
+            moved.save(data)
+            write(edited, output, [file], drop_unknown=drop_unknown, json=json)
 
 
 @click.command()

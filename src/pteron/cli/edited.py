@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,22 @@ def open_data(path: Path) -> PTDFile:
         opened.close()
         raise UnsupportedError(f"{path} is no data file (.ptd)")
     return opened
+
+
+@contextmanager
+def made_together(path: Path) -> Iterator[None]:
+    """Take away the file that this block makes at ``path``, unless the block ends well.
+
+    For the first of two files that are of no use without each other. One that was there before,
+    and is replaced, stays.
+    """
+    there = path.exists()
+    try:
+        yield
+    except BaseException:
+        if not there:
+            path.unlink(missing_ok=True)
+        raise
 
 
 def write(
