@@ -7,17 +7,26 @@ every opset, and ``MLModel.predict`` and ``make_state`` are pteron's.
         coremltools.converters.mil.mil.ops.tests
 
 Fewer, stricter or other tests: coremltools' own switches (``PYMIL_TEST_TARGETS`` and so on), which
-``make conformance`` sets.
+``make conformance`` sets. Cases in :mod:`tests.conformance.known` are expected to fail.
+
+The tests compare what an fp32 program computes at 1e-4. Some give it fp16 inputs and declare fp16
+outputs, whose spacing is wider than that; those are compared at four roundings of fp16 (2e-3), or,
+with ``--upstream-tolerances``, as they stand.
 """
 
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import pytest
 
+from tests.conformance import known
+
 os.environ.setdefault("PYMIL_TEST_TARGETS", "mlprogram")
 os.environ.setdefault("INCLUDE_MIL_FP32_UNIT_TESTS", "1")
+
+_FP16_TOLERANCE = 4 * 2.0**-11
 
 
 def _believe_in_macos() -> None:
@@ -36,21 +45,45 @@ def _believe_in_macos() -> None:
     testing_utils._IS_MACOS = True
 
 
+def _compare_fp16_as_fp16() -> None:
+    from coremltools.converters.mil import testing_utils
+    from coremltools.proto.FeatureTypes_pb2 import ArrayFeatureType
+
+    compare = testing_utils.compare_backend
+
+    def compare_backend(mlmodel: Any, *args: Any, **kwargs: Any) -> Any:
+        outputs = mlmodel.get_spec().description.output
+        if any(o.type.multiArrayType.dataType == ArrayFeatureType.FLOAT16 for o in outputs):
+            kwargs["atol"] = max(kwargs.get("atol", 0.0), _FP16_TOLERANCE)
+            kwargs["rtol"] = max(kwargs.get("rtol", 0.0), _FP16_TOLERANCE)
+        return compare(mlmodel, *args, **kwargs)
+
+    testing_utils.compare_backend = compare_backend
+
+
 def pytest_configure(config: pytest.Config) -> None:
     import pteron.coreml
 
     _believe_in_macos()
     pteron.coreml.enable_predict(threads=1)
+    if not config.getoption("--upstream-tolerances"):
+        _compare_fp16_as_fp16()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--cases", type=int, default=0, help="run about this many cases of every test (0: all)"
     )
+    parser.addoption(
+        "--upstream-tolerances", action="store_true", help="compare fp16 outputs at 1e-4 too"
+    )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep an even choice of each test function's cases, the same in every run."""
+    for item in items:
+        if why := known.reason(item.nodeid):
+            item.add_marker(pytest.mark.xfail(reason=why))
     limit = config.getoption("--cases")
     if not limit:
         return
