@@ -11,7 +11,7 @@ import { placed, type Placed, type PlacedEdge, type PlacedNode } from "./layout"
 import { level } from "./level";
 import { roving } from "./roving";
 import type { Leaf, Scope } from "./scope";
-import { scopeTime, timeOf } from "./times";
+import { nodeTime, scopeTime } from "./times";
 
 const READABLE = 0.65; // the scale at which text can still be read
 
@@ -120,13 +120,9 @@ export function graphView(actions: Actions): GraphView {
     fitted = true;
     const { clientWidth, clientHeight } = svg;
     const scale = Math.min(1, Math.max(READABLE, clientWidth / picture.width));
-    const middle = (clientWidth - picture.width * scale) / 2;
-    const narrow = picture.width * scale <= clientWidth;
-    const entry = picture.nodes.find((node) => node.kind !== "state") ?? picture.nodes[0];
-    const at = chosenNode ?? entry;
-    const x = narrow || !at ? middle : clientWidth / 2 - at.x * scale;
-    const low = picture.height * scale <= clientHeight;
-    const y = low ? (clientHeight - picture.height * scale) / 2 : chosenNode ? clientHeight / 2 - chosenNode.y * scale : 8;
+    const at = chosenNode ?? picture.nodes.find((node) => node.kind !== "state") ?? picture.nodes[0];
+    const x = shift(clientWidth, picture.width * scale, (at?.x ?? 0) * scale);
+    const y = shift(clientHeight, picture.height * scale, chosenNode ? chosenNode.y * scale : 0);
     behaviour.transform(surface, zoomIdentity.translate(x, y).scale(scale));
   }
 
@@ -156,6 +152,12 @@ export function graphView(actions: Actions): GraphView {
   };
 }
 
+/** In the middle where it fits, else with `at` as near to the middle as leaves no gap. */
+function shift(room: number, size: number, at: number): number {
+  if (size <= room) return (room - size) / 2;
+  return Math.min(0, Math.max(room - size, room / 2 - at));
+}
+
 export function opens(item: Item): boolean {
   return isGroup(item) || (item.kind === "delegate" && item.inner().length > 0);
 }
@@ -169,7 +171,7 @@ function fate(item: Item | null): string {
 
 function spoken(node: PlacedNode, total: number): string {
   const what = { port: "value", state: "state", group: "group" }[node.kind] ?? "";
-  const spent = timeOf(node.item);
+  const spent = nodeTime(node);
   const measured = spent === null ? "" : `${time(spent)}, ${share(spent, total)} of the time`;
   const changed = fate(node.item).replace("fate-", "").replace("same", "");
   const inside = node.item && opens(node.item) ? "opens" : "";
@@ -177,7 +179,7 @@ function spoken(node: PlacedNode, total: number): string {
 }
 
 function heat(node: PlacedNode, total: number): SVGElement[] {
-  const spent = timeOf(node.item);
+  const spent = nodeTime(node);
   if (spent === null || !total) return [];
   const { width, height } = node;
   const bar = Math.max(2, ((width - 20) * spent) / total);

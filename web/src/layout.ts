@@ -3,6 +3,7 @@
 import { Graph, layout } from "@dagrejs/dagre";
 import type { GraphEdge, GraphNode, Level } from "./level";
 import { cut } from "./format";
+import { nodeTime } from "./times";
 
 const LETTER = 6.9; // pixels, of the node's title
 const LABELS = 90; // edges up to which each has its label
@@ -71,7 +72,7 @@ function lines(node: GraphNode): [string, string] {
 function size(node: GraphNode): { width: number; height: number } {
   const [title, sub] = lines(node);
   const letters = Math.max(title.length * LETTER, sub.length * LETTER * 0.88);
-  const timed = node.item && "time" in node.item && node.item.time ? 16 : 0;
+  const timed = nodeTime(node) === null ? 0 : 16;
   return { width: Math.max(72, letters + 28), height: (sub ? 44 : 30) + timed };
 }
 

@@ -115,11 +115,11 @@ class Builder {
     }
   }
 
-  /** States that the same items read and write are one node where they are many. */
+  /** A state is read above and written below, but one node where a single item does both. */
   private states(inside: Leaf[]): void {
     const alike = new Map<string, StateUse>();
-    for (const use of stateUses(inside, this.owner).values()) {
-      const key = JSON.stringify([[...use.readers].sort(), [...use.writers].sort()]);
+    for (const use of stateUses(inside, this.owner)) {
+      const key = JSON.stringify([use.way, [...use.readers].sort(), [...use.writers].sort()]);
       const found = alike.get(key);
       if (found) found.names.push(...use.names);
       else alike.set(key, use);
@@ -127,13 +127,13 @@ class Builder {
     for (const use of alike.values()) this.state(use);
   }
 
-  /** Once for all where one item does all with it, else once to be read and once to be written. */
-  private state({ names, readers, writers }: StateUse): void {
+  /** States that the same items use are one node where they are many. */
+  private state({ names, way, readers, writers }: StateUse): void {
     const groups = names.length > STATES ? [names] : names.map((name) => [name]);
-    const once = new Set([...readers, ...writers]).size === 1;
     for (const group of groups) {
-      for (const item of readers) this.edge(this.stateNode(group, once ? "" : "read"), item, "", true);
-      for (const item of writers) this.edge(item, this.stateNode(group, once ? "" : "written"), "", true);
+      const id = this.stateNode(group, way);
+      for (const item of readers) this.edge(id, item, "", true);
+      for (const item of writers) this.edge(item, id, "", true);
     }
   }
 
@@ -157,14 +157,15 @@ class Builder {
 
 interface StateUse {
   names: string[];
+  way: "" | "read" | "written";
   readers: Set<string>;
   writers: Set<string>;
 }
 
-function stateUses(inside: Leaf[], owner: Map<number, string>): Map<string, StateUse> {
+function stateUses(inside: Leaf[], owner: Map<number, string>): StateUse[] {
   const found = new Map<string, StateUse>();
   const use = (name: string) => {
-    const made = found.get(name) ?? { names: [name], readers: new Set(), writers: new Set() };
+    const made = found.get(name) ?? { names: [name], way: "", readers: new Set(), writers: new Set() };
     found.set(name, made);
     return made;
   };
@@ -173,7 +174,15 @@ function stateUses(inside: Leaf[], owner: Map<number, string>): Map<string, Stat
     for (const name of leaf.stateReads) use(name).readers.add(item);
     for (const name of leaf.stateWrites) use(name).writers.add(item);
   }
-  return found;
+  return [...found.values()].flatMap(apart);
+}
+
+function apart(use: StateUse): StateUse[] {
+  const { names, readers, writers } = use;
+  if (new Set([...readers, ...writers]).size === 1) return [use];
+  const read: StateUse = { names: [...names], way: "read", readers, writers: new Set() };
+  const written: StateUse = { names: [...names], way: "written", readers: new Set(), writers };
+  return [read, written].filter((one) => one.readers.size || one.writers.size);
 }
 
 /** Too many ports are one. */
@@ -190,5 +199,6 @@ function groupNode(group: Group, id: string): GraphNode {
 
 function leafNode(leaf: Leaf, id: string): GraphNode {
   const sub = leaf.note || leaf.writes.map((one) => one.type).join(", ");
-  return { id, kind: leaf.kind, title: leaf.label, sub, item: leaf };
+  const kind = leaf.kind === "state" ? "access" : leaf.kind;
+  return { id, kind, title: leaf.label, sub, item: leaf };
 }

@@ -50,6 +50,7 @@ function methodView(report: ReportData, file: number, name: string): HTMLElement
 interface Place {
   scope: Scope;
   group: Group;
+  /** Of the scope. */
   title: string;
   /** The delegate that this scope is inside of. */
   within: Place | null;
@@ -74,7 +75,7 @@ function explorer(root: Scope, two: boolean): HTMLElement {
   }
 
   function open(item: Item): void {
-    if (isGroup(item)) return show({ ...at, group: item, title: item.title }, undefined, true);
+    if (isGroup(item)) return show({ ...at, group: item }, undefined, true);
     if (!at.scope.leaves.includes(item)) return;
     const inner = item.inner()[0];
     if (inner) return show(enter(at, item, inner), undefined, true);
@@ -113,15 +114,11 @@ function explorer(root: Scope, two: boolean): HTMLElement {
       for (let group: Group | null = here.group; group; group = group.parent) {
         const target = group;
         const current = here === place && target === place.group;
-        const title = target.parent ? target.title : here.within ? insideTitle(here) : target.title;
+        const title = target.parent ? target.title : here.title;
         way.unshift(button(title, () => show({ ...here, group: target }), { "aria-current": current ? "true" : undefined }));
       }
     }
     return way;
-  }
-
-  function insideTitle(place: Place): string {
-    return place.group.parent ? place.scope.title : place.title;
   }
 
   function follow(way: { scope: Scope; leaf: Leaf }[]): void {
