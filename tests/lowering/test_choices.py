@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 import torch
 from torch import Tensor, nn
@@ -50,6 +48,9 @@ def test_take_over(take_over, taken):
 
 
 def test_take_over_names_a_mutable_buffer():
+    said = r"'totals' matches no mutable buffer \(did you mean 'total'\?\); they are k_cache, total"
+    with pytest.raises(UsageError, match=said):
+        lower(TwoBuffers(), X, take_over_mutable_buffers=["totals"])
     with pytest.raises(UsageError, match=r"'nope' matches no mutable buffer.*k_cache, total"):
         lower(TwoBuffers(), X, take_over_mutable_buffers=["total", "nope"])
     with pytest.raises(UsageError, match="the model has none"):
@@ -136,27 +137,6 @@ def test_a_model_that_cannot_be_exported_says_why():
 def test_what_is_no_model_is_refused(wrong):
     with pytest.raises(UsageError):
         lower(wrong, X)
-
-
-def test_report_as_table_and_as_json():
-    report = lower(TwoBuffers(), X, exclude=["aten.sigmoid.*"]).lowering_report
-    table = str(report)
-    assert "k_cache" in table and "every read and write is in delegate" in table
-    assert table.endswith(" bytes, 2 states")
-    single = lower(zoo.build("HalfBuffer"), X).lowering_report
-    assert str(single).endswith(" bytes, 1 state")
-    data = json.loads(report.to_json())
-    (total,) = (b for b in data["buffers"] if b["name"] == "total")
-    assert total["owner"] == "delegate"
-    assert total["dtype"] == "float32" and total["stored_dtype"] == "float16"
-    assert total["reads"][0]["op"] == "aten.add.Tensor"
-    assert "self.total.add_" in total["reads"][0]["line"]
-    assert data["delegates"][0]["backend"] == "CoreMLBackend"
-
-
-def test_report_names_what_shares_memory():
-    report = lower(zoo.build("BufferIsViewOfAnother"), X, backend=None).lowering_report
-    assert {name: r.aliases for name, r in report.state.buffers.items()} == {"whole": ["row"]}
 
 
 def test_progress_names_the_stages():

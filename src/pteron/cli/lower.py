@@ -49,6 +49,7 @@ from pteron.suggestions import meant
 @click.option(
     "--state/--no-state", default=True, help="Let delegates own mutable buffers, where they can."
 )
+@click.option("--debug-frames", is_flag=True, help="Store where in the model each step is from.")
 @json_option
 def lower(
     model: str,
@@ -59,6 +60,7 @@ def lower(
     compute_units: str,
     weights: str | None,
     state: bool,
+    debug_frames: bool,
     json: bool,
 ) -> None:
     """Lower a PyTorch model to a program.
@@ -69,6 +71,7 @@ def lower(
     options: dict[str, Any] = {
         "backend": _backend(backend, target, precision, compute_units, weights),
         "take_over_mutable_buffers": state,
+        "debug_frames": debug_frames,
     }
     source = built(model)
     from pteron.lowering import lower as lower_model

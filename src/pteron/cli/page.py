@@ -72,6 +72,8 @@ def _method(page: Layout, method: dict[str, Any]) -> None:
     if any(method["planned_memory"]):
         planned = ", ".join(size(n) for n in method["planned_memory"])
         page.line("memory", [f"{planned} planned"])
+    if lines := method["source_lines"]:
+        page.line("frames", [f"{len(lines)} steps tell their line of the model (see --json)"])
 
 
 def _delegate(page: Layout, delegate: dict[str, Any]) -> None:

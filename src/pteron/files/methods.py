@@ -10,6 +10,7 @@ from pteron.errors import FormatError
 from pteron.schema.program import (
     BackendDelegate,
     ExecutionPlan,
+    FrameList,
     KernelTypes,
     Tensor,
     TensorShapeDynamism,
@@ -77,6 +78,22 @@ class Method:
     def outputs(self) -> list[ValueInfo]:
         """What the caller gets, in order."""
         return _values(self.plan, self.plan.outputs, "output")
+
+    @property
+    def source_lines(self) -> list[str]:
+        """Line of the model that each instruction comes from, ``""`` where none is stored.
+
+        Empty if the file has no debug frames (program.fbs: Chain.stacktrace).
+        """
+        traces = [trace for chain in self.plan.chains for trace in chain.stacktrace or ()]
+        return [_innermost(trace) for trace in traces]
+
+
+def _innermost(trace: FrameList) -> str:
+    if not trace.items:
+        return ""
+    frame = trace.items[-1]
+    return f"{frame.filename}:{frame.lineno} in {frame.name}: {frame.context}"
 
 
 def _values(plan: ExecutionPlan, indices: Sequence[int], what: str) -> list[ValueInfo]:

@@ -68,6 +68,7 @@ def _method(method: Method) -> dict[str, Any]:
         "instructions": dict(Counter(type(step).__name__ for step in steps)),
         "operators": dict(calls.most_common()),
         "planned_memory": list(plan.non_const_buffer_sizes[1:]),
+        "source_lines": list(method.source_lines),
     }
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pteron.errors import LoweringError
 from pteron.lowering import partition, state
+from pteron.lowering.capture import Exported
 from pteron.lowering.choices import Choices
 from pteron.lowering.coreml import convert, payload, support
 from pteron.lowering.emit.kernels import has_portable_kernel
@@ -35,7 +36,7 @@ class KeptInVainError(Exception):
 class MethodLowering:
     """One method on its way.
 
-    ``aliases`` are the other names of buffers that share memory;
+    ``exported`` is what ``program`` was decomposed from;
     ``shared`` names the buffers that the program must own because of other methods, with reasons;
     ``decomposable`` the operators that could still be decomposed.
     """
@@ -44,14 +45,14 @@ class MethodLowering:
         self,
         name: str,
         program: ExportedProgram,
-        aliases: Mapping[str, Sequence[str]],
+        exported: Exported,
         shared: Mapping[str, str],
         decomposable: Collection[Any],
         choices: Choices,
     ) -> None:
         self.name = name
         self.program = program
-        self.aliases = aliases
+        self.exported = exported
         self.shared = shared
         self.choices = choices
         self.decomposable = decomposable
@@ -75,7 +76,7 @@ class MethodLowering:
 
     def _plan(self) -> tuple[state.StatePlan, list[set[Node]]]:
         choices = self.choices
-        plan = state.survey(self.name, self.program, self.aliases)
+        plan = state.survey(self.name, self.program, self.exported)
         for name, reason in self.shared.items():
             if name in plan.buffers:
                 plan.buffers[name].give(state.Owner.PROGRAM, reason)
@@ -87,7 +88,8 @@ class MethodLowering:
             division = partition.whole_graph(self.program, self._taken)
         else:
             division = partition.partition(self.program, self._taken, sets)
-        state.settle(plan, sets, division)
+        state.settle(plan, self.name, sets, division)
+        state.locate(plan, self.name, self.program, division)
         localise(self.program, division.regions)
         return plan, division.regions
 

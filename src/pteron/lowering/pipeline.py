@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pteron.errors import UsageError
 from pteron.files import PTEFile
-from pteron.lowering import capture, decompose
+from pteron.lowering import capture, decompose, quantised
 from pteron.lowering.choices import Choices
 from pteron.lowering.coreml import support
 from pteron.lowering.emit.builder import ProgramData
@@ -40,6 +40,7 @@ def lower(
     exclude: Collection[str] = (),
     whole_graph: bool = False,
     dynamic_shapes: Any = None,
+    debug_frames: bool = False,
 ) -> PTEFile:
     """Lower a model to an ExecuTorch program; :mod:`pteron.progress` hears of its stages.
 
@@ -60,6 +61,7 @@ def lower(
         exclude: operators that no delegate gets, by name or glob (``"aten.softmax.*"``).
         whole_graph: one delegate with everything, or an error that names what prevents it.
         dynamic_shapes: as ``torch.export.export`` takes it.
+        debug_frames: store with each instruction the lines of the model that it comes from.
 
     Returns:
         The program, unsaved; ``.lowering_report`` says who owns each buffer and why.
@@ -83,7 +85,7 @@ def lower(
             exported[name] = capture.export(*capture.source(name, source))
         lowered = _lowered(exported, choices)
         progress.stage("emit")
-        return _file(lowered)
+        return _file(lowered, debug_frames)
 
 
 def _lowered(exported: Mapping[str, capture.Exported], choices: Choices) -> list[LoweredMethod]:
@@ -99,7 +101,7 @@ def _lowered(exported: Mapping[str, capture.Exported], choices: Choices) -> list
         for name, source in exported.items():
             choices.progress.stage(f"decompose {name}")
             with stage(f"torch cannot decompose method {name}"):
-                programs[name] = decompose.functional(source.program, keep)
+                programs[name] = decompose.functional(quantised.gathered(source.program), keep)
         with stage("cannot match the tensors of the methods"):
             shared = {name: _shared(methods) for name, methods in unify(programs).items()}
         written = {name for program in programs.values() for name in mutations(program)}
@@ -107,9 +109,7 @@ def _lowered(exported: Mapping[str, capture.Exported], choices: Choices) -> list
         decomposable = set(decompose.decompositions()) - in_vain
         try:
             return [
-                MethodLowering(
-                    name, program, exported[name].aliases, shared, decomposable, choices
-                ).lower()
+                MethodLowering(name, program, exported[name], shared, decomposable, choices).lower()
                 for name, program in programs.items()
             ]
         except KeptInVainError as error:
@@ -123,9 +123,9 @@ def _shared(methods: Sequence[str]) -> str:
     )
 
 
-def _file(methods: Sequence[LoweredMethod]) -> PTEFile:
+def _file(methods: Sequence[LoweredMethod], debug_frames: bool) -> PTEFile:
     with stage("cannot emit the program"):
-        data = ProgramData(state_arena([method.outer for method in methods]))
+        data = ProgramData(state_arena([method.outer for method in methods]), debug_frames)
         plans = [emit(method.outer, data) for method in methods]
     file = PTEFile(
         program=Program(version=0, execution_plan=plans),

@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from pteron.lowering import state_table
 from pteron.lowering.state import BufferRecord, StatePlan
 from pteron.lowering.weights import WeightRecord, summary
 
@@ -48,21 +49,9 @@ class LoweringReport:
         )
 
     def __str__(self) -> str:
-        rows = [("buffer", "type", "owner", "reason")]
-        rows += [_row(r) for r in self.state.buffers.values() if r.writes]
-        widths = [max(len(row[column]) for row in rows) for column in range(3)]
-        lines = [
-            "  ".join([*(cell.ljust(w) for cell, w in zip(row, widths, strict=False)), row[3]])
-            for row in rows
-        ]
+        lines = state_table.lines(list(self.state.buffers.values()))
         lines += [_line(delegate) for delegate in self.delegates]
         return "\n".join(lines)
-
-
-def _row(record: BufferRecord) -> tuple[str, str, str, str]:
-    size = "x".join(map(str, record.shape)) or "scalar"
-    owner = record.owner.value if record.owner else "undecided"
-    return record.name, f"{record.dtype} {size}", owner, record.reason
 
 
 def _line(delegate: DelegateSummary) -> str:

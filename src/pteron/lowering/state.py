@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from pteron.errors import LoweringError, UsageError
+from pteron.lowering.accesses import Access, Accesses, access, accesses
+from pteron.lowering.first_values import in_words
 from pteron.lowering.partition import Partition, Together
 from pteron.lowering.region import mutations, tensor_of
-from pteron.lowering.source import describe, op_name, source_line
+from pteron.lowering.source import describe
+from pteron.suggestions import meant
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
     from torch.fx import Node
 
+    from pteron.lowering.capture import Exported
     from pteron.lowering.options import CoreML
 
 TakeOver = bool | Collection[str] | Callable[[str], bool]
@@ -36,18 +40,6 @@ class Owner(Enum):
     CONSTANT = "constant"
 
 
-@dataclass(frozen=True)
-class Access:
-    """One operation that reads or writes a buffer, with its line in the user's model."""
-
-    method: str
-    op: str
-    line: str
-
-    def __str__(self) -> str:
-        return f"{self.op} at {self.line}" if self.line else self.op
-
-
 @dataclass
 class BufferRecord:
     """All that lowering knows and decides about one buffer.
@@ -58,12 +50,15 @@ class BufferRecord:
         dtype, shape: of the model's own tensor.
         persistent: whether it is part of the model's state dict.
         zero: whether its first value is zero everywhere.
-        reads, writes: the operations that touch it.
+        first: its first value in words.
+        reads, writes: the operations that touch it, also through views of it.
         aliases: other names of the same tensor.
+        partitions: where those operations run, as in ``forward: delegate 0, program``.
         owner: who holds it; ``None`` until decided.
         delegate: index of the owning delegate, if a delegate owns it.
         stored_dtype: dtype in the delegate's state, if a delegate owns it.
         reason: one sentence why ``owner`` is the owner.
+        cause: the operation that kept it from a delegate, if it was one.
     """
 
     name: str
@@ -72,13 +67,20 @@ class BufferRecord:
     shape: tuple[int, ...]
     persistent: bool
     zero: bool
+    first: str
     reads: list[Access] = field(default_factory=list)
     writes: list[Access] = field(default_factory=list)
     aliases: list[str] = field(default_factory=list)
+    partitions: list[str] = field(default_factory=list)
     owner: Owner | None = None
     delegate: int | None = None
     stored_dtype: str | None = None
     reason: str = ""
+    cause: Access | None = None
+
+    def accesses(self) -> list[Access]:
+        """Writes, then reads."""
+        return [*self.writes, *self.reads]
 
     def give(self, owner: Owner, reason: str) -> None:
         """Decide who owns it."""
@@ -103,16 +105,15 @@ class StatePlan:
             first, second = (other, record) if other.writes else (record, other)
             first.reads += second.reads
             first.writes += second.writes
+            first.partitions += second.partitions
             buffers[name] = first
         return cls(buffers)
 
 
-def survey(
-    method: str, program: ExportedProgram, aliases: Mapping[str, Sequence[str]]
-) -> StatePlan:
+def survey(method: str, program: ExportedProgram, exported: Exported) -> StatePlan:
     """Record every buffer, and every other tensor of the model that the method writes.
 
-    ``aliases`` gives the other names of buffers that share memory.
+    ``exported`` is what ``program`` was decomposed from.
     """
     import torch
     from torch.export.graph_signature import InputKind
@@ -122,36 +123,38 @@ def survey(
         InputKind.PARAMETER: "parameter",
         InputKind.CONSTANT_TENSOR: "constant",
     }
-    nodes = {node.name: node for node in program.graph.nodes}
-    written = mutations(program)
+    written, known = mutations(program), accesses(method, exported.program)
     plan: dict[str, BufferRecord] = {}
     for spec in program.graph_signature.input_specs:
         kind, name = kinds.get(spec.kind), str(spec.target)
         if kind is None or (kind != "buffer" and name not in written):
             continue
         tensor = tensor_of(program, name)
-        record = BufferRecord(
+        touched = known.get(spec.arg.name, Accesses((), ()))
+        record = plan[name] = BufferRecord(
             name=name,
             kind=kind,
             dtype=str(tensor.dtype).removeprefix("torch."),
             shape=tuple(tensor.shape),
             persistent=bool(spec.persistent),
             zero=not bool(torch.count_nonzero(tensor)),
-            aliases=list(aliases.get(name, ())),
+            first=in_words(tensor),
+            reads=list(touched.reads),
+            writes=list(touched.writes or _last_write(method, program, spec.arg.name, name)),
+            aliases=list(exported.aliases.get(name, ())),
         )
-        record.reads = [_access(method, u) for u in nodes[spec.arg.name].users if u.op != "output"]
-        if name in written:
-            final = nodes[written[name]]  # its own placeholder where only other methods write
-            record.writes = [_access(method, final)] if final.name != spec.arg.name else []
-        else:
+        if name not in written:
             record.give(Owner.CONSTANT, "never written")
-        plan[name] = record
     return StatePlan(plan)
 
 
-def _access(method: str, node: Node) -> Access:
-    name = str(node.target) if node.op == "call_function" else f"input {node.name}"
-    return Access(method, name if "." in name else op_name(node), source_line(node))
+def _last_write(method: str, program: ExportedProgram, placeholder: str, name: str) -> list[Access]:
+    """The write of a program that came without writes in place, only with last values."""
+    final = mutations(program).get(name, placeholder)
+    if final == placeholder:  # never written, or only by other methods
+        return []
+    (node,) = (node for node in program.graph.nodes if node.name == final)
+    return [access(method, node)]
 
 
 def keep_from_delegates(
@@ -216,7 +219,8 @@ def require_matches(take_over: TakeOver, mutable: Collection[str]) -> None:
         if not any(fnmatchcase(name, pattern) for name in mutable):
             known = f"they are {', '.join(sorted(mutable))}" if mutable else "the model has none"
             raise UsageError(
-                f"take_over_mutable_buffers: {pattern!r} matches no mutable buffer; {known}"
+                f"take_over_mutable_buffers: {pattern!r} matches no mutable buffer"
+                f"{meant(pattern, mutable)}; {known}"
             )
 
 
@@ -232,7 +236,7 @@ def touching(plan: StatePlan, program: ExportedProgram) -> list[Together]:
     return sets
 
 
-def settle(plan: StatePlan, sets: Sequence[Together], division: Partition) -> None:
+def settle(plan: StatePlan, method: str, sets: Sequence[Together], division: Partition) -> None:
     """Give each buffer to the one region that does all its reads and writes.
 
     What no single region covers goes to the program, with the operation that stands outside.
@@ -243,7 +247,9 @@ def settle(plan: StatePlan, sets: Sequence[Together], division: Partition) -> No
         homes = {home.get(node) for node in group.nodes}
         owner = homes.pop() if homes else None
         if group.name in division.parted:
-            record.give(Owner.PROGRAM, _parted(group, division.parted[group.name]))
+            node = division.parted[group.name]
+            record.cause = access(method, node)
+            record.give(Owner.PROGRAM, _parted(group, node))
         elif not group.nodes:
             record.give(Owner.PROGRAM, "the method computes nothing with it")
         elif homes or owner is None:
@@ -257,3 +263,19 @@ def settle(plan: StatePlan, sets: Sequence[Together], division: Partition) -> No
 def _parted(group: Together, node: Node) -> str:
     touches = "reads or writes it" if node in group.nodes else "is between its reads and writes"
     return f"{describe(node)} {touches}, outside any delegate"
+
+
+def locate(plan: StatePlan, method: str, program: ExportedProgram, division: Partition) -> None:
+    """Note for each buffer where the operations on it run."""
+    home = {node: index for index, region in enumerate(division.regions) for node in region}
+    nodes = {node.name: node for node in program.graph.nodes}
+    written = mutations(program)
+    for spec in program.graph_signature.input_specs:
+        if spec.target not in plan.buffers:
+            continue
+        uses = {*nodes[spec.arg.name].users, nodes[written.get(spec.target, spec.arg.name)]}
+        found = {home.get(node) for node in uses if node.op == "call_function"}
+        names = [f"delegate {index}" for index in sorted(i for i in found if i is not None)]
+        names += ["program"] if None in found else []
+        if names:
+            plan.buffers[spec.target].partitions.append(f"{method}: {', '.join(names)}")

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pteron.lowering import memory
 from pteron.lowering.emit.blobs import Blobs
+from pteron.lowering.emit.frames import debug_frames
 from pteron.lowering.emit.tensors import content, describe, nbytes
 from pteron.lowering.emit.values import Values
 from pteron.schema.program import (
@@ -22,7 +23,9 @@ from pteron.schema.program import (
     DataLocation,
     DelegateCall,
     ExtraTensorInfo,
+    FrameList,
     Instruction,
+    InstructionArguments,
     JumpFalseCall,
     KernelCall,
     MoveCall,
@@ -30,18 +33,25 @@ from pteron.schema.program import (
     Tensor,
 )
 
+if TYPE_CHECKING:
+    from torch.fx import Node
+
 SCRATCH, STATE = 1, 2
 """Memory ids: values of one call; buffers that outlive calls, at the same place in every method."""
 
 
 class ProgramData:
-    """What the methods of one file share: constants, first values, payloads, places of state."""
+    """What the methods of one file share: constants, first values, payloads, places of state.
 
-    def __init__(self, state: memory.Arena[str]) -> None:
+    ``debug_frames`` says whether each instruction tells where in the model it comes from.
+    """
+
+    def __init__(self, state: memory.Arena[str], debug_frames: bool = False) -> None:
         self.constants = Blobs()
         self.mutable_data = Blobs()
         self.payloads = Blobs()
         self.state = state
+        self.debug_frames = debug_frames
 
 
 class Builder:
@@ -49,6 +59,8 @@ class Builder:
 
     def __init__(self, data: ProgramData) -> None:
         self.data = data
+        self.stacktrace: list[FrameList] | None = [] if data.debug_frames else None
+        self._node: Node | None = None
         self.values = Values()
         self.instructions: list[Instruction] = []
         self.delegates: list[BackendDelegate] = []
@@ -128,11 +140,20 @@ class Builder:
 
     # Instructions
 
+    def at(self, node: Node) -> None:
+        """What is added from here on is for this operation."""
+        self._node = node
+
+    def _add(self, call: InstructionArguments) -> None:
+        self.instructions.append(Instruction(instr_args=call))
+        if self.stacktrace is not None:
+            self.stacktrace.append(debug_frames(self._node))
+
     def kernel(self, name: str, overload: str, args: list[int]) -> None:
         """Call an operator; ``args`` are its arguments, then its results once more."""
         self.keep(args)
         op = self._operators.setdefault((name, overload), len(self._operators))
-        self.instructions.append(Instruction(instr_args=KernelCall(op_index=op, args=args)))
+        self._add(KernelCall(op_index=op, args=args))
 
     def delegate(
         self, backend_id: str, payload: bytes, specs: Mapping[str, bytes], args: list[int]
@@ -148,14 +169,13 @@ class Builder:
                 compile_specs=[CompileSpec(key=key, value=value) for key, value in specs.items()],
             )
         )
-        call = DelegateCall(delegate_index=len(self.delegates) - 1, args=args)
-        self.instructions.append(Instruction(instr_args=call))
+        self._add(DelegateCall(delegate_index=len(self.delegates) - 1, args=args))
 
     def jump_unless(self, condition: int) -> JumpFalseCall:
         """Jump if a value is false; :meth:`land` says where to."""
         self.keep([condition])
         jump = JumpFalseCall(cond_value_index=condition)
-        self.instructions.append(Instruction(instr_args=jump))
+        self._add(jump)
         return jump
 
     def land(self, jump: JumpFalseCall) -> None:
@@ -164,7 +184,7 @@ class Builder:
 
     def move(self, source: int, target: int) -> None:
         """Give a value that is a number another value's."""
-        self.instructions.append(Instruction(instr_args=MoveCall(move_from=source, move_to=target)))
+        self._add(MoveCall(move_from=source, move_to=target))
 
     @contextmanager
     def loop(self) -> Iterator[Callable[[int], None]]:

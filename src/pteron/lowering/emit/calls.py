@@ -48,6 +48,7 @@ class Calls:
         """Every call of a graph, in order; its placeholders are in ``index`` already."""
         for node in graph.nodes:
             if node.op == "call_function":
+                self.builder.at(node)
                 with stage("a program cannot express an operation", node):
                     self._call(node)
 

@@ -38,7 +38,7 @@ def emit(outer: Outer, data: ProgramData) -> ExecutionPlan:
         values=builder.values.table,
         inputs=[calls.single(node) for node in outer.inputs],
         outputs=outputs,
-        chains=[Chain(inputs=[], outputs=[], instructions=builder.instructions, stacktrace=None)],
+        chains=[Chain([], [], builder.instructions, builder.stacktrace)],
         operators=builder.operators,
         delegates=builder.delegates,
         non_const_buffer_sizes=[0, scratch] + ([data.state.size] if data.state.size else []),
