@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from pteron.errors import UnsupportedError
 from pteron.files.methods import Delegate
 from pteron.files.program_file import PTEFile
 from pteron.files.state_names import declared_state_names
 from pteron.files.summary import payload_summary
 from pteron.payloads import PayloadSource, PayloadSummary, find_reader
 from pteron.payloads.coreml.package import BACKEND_ID, CoreMLPackage
-from pteron.payloads.coreml.uses import function_names
 from pteron.report.guard import guarded
 from pteron.report.mil import mil_function
 
@@ -27,10 +27,11 @@ def _inside(file: PTEFile, delegate: Delegate) -> dict[str, Any]:
     summary = payload_summary(file, delegate)
     if delegate.backend_id != BACKEND_ID:
         return _summarised(summary)
-    package = _package(file, delegate)
-    if package.is_compiled:
+    try:
+        functions = list(_functions(_package(file, delegate), delegate))
+    except UnsupportedError:  # no ML program, or one that only Core ML itself reads
         return _summarised(summary)
-    return {"format": summary.format, "functions": list(_functions(package, delegate))}
+    return {"format": summary.format, "functions": functions}
 
 
 def _package(file: PTEFile, delegate: Delegate) -> CoreMLPackage:
@@ -45,9 +46,11 @@ def _functions(package: CoreMLPackage, delegate: Delegate) -> Iterator[dict[str,
     """The function that the delegate calls; all of them where it calls the default one."""
     called = package.source.function
     names = declared_state_names(delegate)
-    for name in function_names(package):
-        if called is None or name == called:
-            yield mil_function(name, package.program.functions[name], names)
+    functions = package.program.functions
+    default = package.model.description.defaultFunctionName or "main"
+    for name in sorted(functions, key=lambda name: (name != default, name)):
+        if called in (None, name):
+            yield mil_function(name, functions[name], names)
 
 
 def _summarised(summary: PayloadSummary) -> dict[str, Any]:
