@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import metadata
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent)]
+
+# Notebooks compile payloads; what they leave belongs to the build.
+os.environ.setdefault("PTERON_CACHE_DIR", str(HERE.parent / "build" / "docs" / "cache"))
 
 project = "pteron"
 author = "The pteron authors"
@@ -33,6 +37,9 @@ nb_execution_mode = "force"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 500
 nb_ipywidgets_js = {}  # no widgets, and nothing from a CDN
+
+# Docstrings name attributes that several classes have; those links are ambiguous, and left out.
+suppress_warnings = ["ref.python"]
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
