@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-slow test-all docs conformance fuzz soak lint check-wheel proto clean
+.PHONY: demo smollm2 test test-slow test-all docs conformance fuzz soak lint check-wheel proto clean
 
 $(STAMP): requirements/dev.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -15,6 +15,9 @@ $(STAMP): requirements/dev.txt pyproject.toml
 
 demo: $(STAMP)
 	$(BIN)/python -m examples.silero_vad.demo
+
+smollm2: $(STAMP)
+	$(BIN)/python -m examples.smollm2.demo
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n 2 -m "not slow"
