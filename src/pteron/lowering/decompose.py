@@ -6,7 +6,7 @@ import copy
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from pteron.lowering import branch_writes, equal
+from pteron.lowering import branch_writes, equal, quantised
 from pteron.lowering.region import mutations
 from pteron.lowering.rewrites import rewrites
 
@@ -26,6 +26,7 @@ def decompositions() -> Any:
     table = torch.export.default_decompositions()
     training_norm = torch.ops.aten._native_batch_norm_legit_functional.default
     table.update({**get_decompositions([training_norm]), **rewrites()})
+    table.update(quantised.decompositions())
     return table
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pteron.errors import LoweringError
-from pteron.lowering import partition, state
+from pteron.lowering import partition, quantised, state
 from pteron.lowering.capture import Exported
 from pteron.lowering.choices import Choices
 from pteron.lowering.coreml import convert, payload, support
@@ -108,7 +108,7 @@ class MethodLowering:
         with stage(f"cannot convert delegate {index} of method {self.name}"):
             region = carve(self.program, nodes, owned)
             converted = convert.convert(
-                region.program, backend, self.choices.progress, names_of(self.program)
+                region.program, backend, self.choices.progress, self._names()
             )
             states = [(plan.buffers[name], inside) for name, inside in region.states.items()]
             specs = payload.compile_specs(backend, convert.target(backend), states)
@@ -116,6 +116,9 @@ class MethodLowering:
         return region, Delegate(
             payload.BACKEND_ID, data, specs, converted.places, converted.records
         )
+
+    def _names(self) -> dict[str, str]:
+        return {**names_of(self.program), **quantised.names_of(self.program)}
 
     def _decompose_what_is_left(self, regions: Sequence[set[Node]]) -> None:
         """Raise for operators that were kept for delegates, and that no runtime has itself."""

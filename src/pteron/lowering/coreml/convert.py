@@ -12,6 +12,7 @@ from unittest import mock
 
 from pteron.errors import LoweringError
 from pteron.lowering.coreml.compression import compress
+from pteron.lowering.coreml.quantised import stored_quantised
 from pteron.lowering.coreml.rms_norm import with_scaled_epsilon
 from pteron.lowering.coreml.updates import in_current_order
 from pteron.lowering.coreml.weight_records import records
@@ -115,6 +116,7 @@ def _to_mil(program: ExportedProgram, options: CoreML, progress: Progress) -> An
             _position(at),
             in_current_order(),
             with_scaled_epsilon(),
+            stored_quantised(),
             _validated_once() as validate,
         ):
             _, mil = converter.mil_convert_to_proto(

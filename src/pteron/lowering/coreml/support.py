@@ -6,6 +6,8 @@ import operator
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from pteron.lowering.coreml import quantised
+
 if TYPE_CHECKING:
     from torch._ops import OpOverload
     from torch.fx import Node
@@ -36,8 +38,12 @@ def takes(op: OpOverload) -> bool:
     """Whether coremltools has a translation of an operator."""
     from coremltools.converters.mil.frontend.torch.torch_op_registry import _TORCH_OPS_REGISTRY
 
+    if op.name() in quantised.OPERATORS:
+        return True
     name = op.__name__
-    return not name.split(".")[0].endswith("_") and _TORCH_OPS_REGISTRY.get_func(name) is not None
+    if op.namespace == "torchao" or name.split(".")[0].endswith("_"):
+        return False
+    return _TORCH_OPS_REGISTRY.get_func(name) is not None
 
 
 def supported(node: Node) -> bool:
@@ -49,6 +55,8 @@ def supported(node: Node) -> bool:
         return isinstance(node.args[0], type(node)) and supported(node.args[0])
     if not hasattr(node.target, "_schema") or not takes(node.target):
         return False
+    if quantised.is_quantisation(node):
+        return quantised.supported(node)
     return all(_fits(value) for value in _values(node))
 
 
