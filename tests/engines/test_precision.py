@@ -43,7 +43,7 @@ SMALL, LARGE = 1 << 20, 1 << 30
 )
 def test_precision(sources, asked, kind, size, hint) -> None:
     function = CoreMLPackage(sources[kind]).program.functions["main"]
-    properties = precision.compile_properties(EngineOptions(asked), function, size)
+    properties = precision.compile_properties(EngineOptions(asked), [function], size)
     capabilities = {"f16": "FP16", "bf16": "BF16", "f32": "FP32"}
     if capabilities[hint] not in ENGINE.device_features()["capabilities"].split():
         pytest.skip(f"this processor has no {hint}")

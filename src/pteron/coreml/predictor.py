@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from pteron.coreml.features import to_array, to_feature
 from pteron.engines import select
 from pteron.engines.base import EngineOptions, FunctionInfo, Session
+from pteron.engines.description import features
 from pteron.errors import UsageError
 from pteron.payloads.coreml.package import BACKEND_ID, CoreMLPackage, directory_source
-from pteron.payloads.coreml.proto.model_pb2 import FeatureDescription
 
 
 class PredictorState:
@@ -42,7 +42,7 @@ class Predictor:
         self._compiled = select(BACKEND_ID, "openvino").compile_in_memory(package.source, options)
         name = getattr(model, "function_name", None) or next(iter(self._compiled.functions))
         self._info: FunctionInfo = self._compiled.functions[name]
-        self._described = _described(package, name)
+        self._described = features(package, name).described
 
     def make_state(self) -> PredictorState:
         return PredictorState(self._compiled.new_session())
@@ -65,15 +65,4 @@ class Predictor:
         for name in data:
             if name not in known:
                 raise UsageError(f"there is no input '{name}'; the model has: {', '.join(known)}")
-        return [
-            to_array(value, self._described.get(value.name), data) for value in self._info.inputs
-        ]
-
-
-def _described(package: CoreMLPackage, function: str) -> dict[str, FeatureDescription]:
-    """Features by name, of the function or of the whole model."""
-    described: Any = package.model.description
-    for item in package.model.description.functions:
-        if item.name == function:
-            described = item
-    return {feature.name: feature for feature in (*described.input, *described.output)}
+        return [to_array(value, data) for value in self._info.inputs]

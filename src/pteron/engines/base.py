@@ -37,6 +37,14 @@ class EngineOptions:
 
 
 @dataclass(frozen=True)
+class Default:
+    """Value of an input that is left out: one number everywhere, and the shape to fill."""
+
+    number: float
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class ValueInfo:
     """One input, output or state of a compiled function.
 
@@ -45,12 +53,46 @@ class ValueInfo:
         dtype: NumPy dtype name (``float16``).
         shape: one number per axis, or ``None`` where the axis is flexible.
         range: per axis (lowest, highest) size, highest ``-1`` where unbounded; empty if static.
+        shapes: the only shapes it may have, where the payload lists them; else empty.
+        default: what an input that may be left out is then, or ``None`` for one that may not.
+        image: colour space of an image (``RGB``, ``BGR``, ``GRAYSCALE``, ``GRAYSCALE_FLOAT16``),
+            or ``""`` for a plain array.
     """
 
     name: str
     dtype: str
     shape: tuple[int | None, ...]
     range: tuple[tuple[int, int], ...] = ()
+    shapes: tuple[tuple[int, ...], ...] = ()
+    default: Default | None = None
+    image: str = ""
+
+    def accepts(self, shape: tuple[int, ...]) -> bool:
+        """Whether an array of this shape fits."""
+        if self.shapes:
+            return shape in self.shapes
+        bounds = self.range or tuple((n or 0, -1 if n is None else n) for n in self.shape)
+        return len(shape) == len(bounds) and all(
+            low <= size and (high < 0 or size <= high)
+            for size, (low, high) in zip(shape, bounds, strict=True)
+        )
+
+    def __str__(self) -> str:
+        """The type as a person writes it: ``float16[1, 2..8, ?]``, ``float16[1, 2] or [1, 4]``."""
+        if self.shapes:
+            return f"{self.dtype}{' or '.join(str(list(shape)) for shape in self.shapes)}"
+        sizes = [
+            str(size) if size is not None else _range_text(self.range[axis : axis + 1])
+            for axis, size in enumerate(self.shape)
+        ]
+        return f"{self.dtype}[{', '.join(sizes)}]"
+
+
+def _range_text(bounds: Sequence[tuple[int, int]]) -> str:
+    if not bounds:
+        return "?"
+    low, high = bounds[0]
+    return f"{low}..{'' if high < 0 else high}"
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from pteron.engines.base import Compilation, CompiledModel, FunctionInfo, Session, ValueInfo
+from pteron.engines.base import Compilation, CompiledModel, FunctionInfo, Session
 from pteron.runtime.delegate_state import DelegateState
 from pteron.runtime.delegates import PayloadLoader, compilation
+from pteron.runtime.feature_parameter import FeatureParameter
 from pteron.runtime.identity import Identity
 from pteron.runtime.method import Method
 from pteron.runtime.module import Module
-from pteron.runtime.signature import UNBOUNDED, Parameter
 from pteron.runtime.state import ModuleState, StateEntry
 from pteron.runtime.timeline import Place, Timeline, op_times
 from pteron.runtime.turns import Turns, new_turns
@@ -73,15 +71,9 @@ def _method(
 ) -> Method:
     return Method(
         function.name,
-        [_parameter(info) for info in function.inputs],
-        [_parameter(info) for info in function.outputs],
+        [FeatureParameter.of(info) for info in function.inputs],
+        [FeatureParameter.of(info) for info in function.outputs],
         execute,
         turns,
         () if told is None else (told,),
     )
-
-
-def _parameter(info: ValueInfo) -> Parameter:
-    ranges = info.range or tuple((size or 0, size or 0) for size in info.shape)
-    highest = tuple(high if high >= 0 else UNBOUNDED for _, high in ranges)
-    return Parameter(info.name, np.dtype(info.dtype), highest, tuple(low for low, _ in ranges))

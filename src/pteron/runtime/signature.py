@@ -45,6 +45,18 @@ class Parameter:
             for size, low, high in zip(shape, self.lowest, self.shape, strict=True)
         )
 
+    def left_out(self) -> Array | None:
+        """What stands for an input that is not given; None for one that must be."""
+        return None
+
+    def read(self, value: object, where: str) -> Array:
+        """An argument as an array, not yet checked; raises :class:`UsageError` for anything else.
+
+        Only for parameters with a dtype.
+        """
+        assert self.dtype is not None
+        return as_array(value, self.dtype, where)
+
 
 def _axis(low: int, high: int) -> str:
     if low == high:
@@ -70,6 +82,7 @@ def bind(
         if name in values:
             raise UsageError(f"{where}: input '{name}' was given twice")
         values[name] = value
+    values = {p.name: p.left_out() for p in parameters if p.left_out() is not None} | values
     known = {p.name for p in parameters}
     if unknown := [name for name in values if name not in known]:
         raise UsageError(f"{where}: no input '{unknown[0]}'; it takes {_listed(parameters)}")
@@ -84,7 +97,7 @@ def check(parameter: Parameter, value: object, where: str) -> Any:
     place = f"{where}: input '{parameter.name}'"
     if parameter.dtype is None:
         return _check_scalar(parameter, value, place)
-    array: Array = as_array(value, parameter.dtype, place)
+    array = parameter.read(value, place)
     if array.dtype != parameter.dtype or not parameter.accepts(array.shape):
         came = f"{array.dtype.name}[{', '.join(map(str, array.shape))}]"
         raise UsageError(f"{where}: expected {parameter}, got {came}")

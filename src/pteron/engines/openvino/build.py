@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from pteron.engines.base import FunctionInfo, ValueInfo
-from pteron.engines.description import Bounds, features
+from pteron.engines.description import Features, features
+from pteron.engines.feature_types import described
 from pteron.engines.openvino._import import ov
-from pteron.engines.openvino.translate import Translator
+from pteron.engines.openvino.stages import join
+from pteron.engines.openvino.translate import Ports
 from pteron.engines.openvino.types import StateType, TensorType
-from pteron.engines.openvino.weights import PackageWeights
 from pteron.errors import EngineError
 from pteron.payloads.coreml.package import CoreMLPackage
 
@@ -28,33 +29,27 @@ class Built:
 def build(package: CoreMLPackage, function: str) -> Built:
     """Translate one function. Raises EngineError that names the op that cannot be."""
     known = features(package, function)
-    translator = Translator(package.program, function, PackageWeights(package))
-    translated = translator.translate_function(_partial_shapes(known.bounds))
-    inputs = _ordered(translated.inputs, known.inputs, f"function '{function}': input")
-    outputs = _ordered(translated.outputs, known.outputs, f"function '{function}': output")
+    joined = join(package, function)
+    if package.is_pipeline:  # what stages only hand on to one another is no output
+        joined.outputs = {n: port for n, port in joined.outputs.items() if n in known.outputs}
+    inputs = _ordered(joined.inputs, known.inputs, f"function '{function}': input")
+    outputs = _ordered(joined.outputs, known.outputs, f"function '{function}': output")
     model = ov.Model(
-        [*(port for port, _ in outputs.values()), *translated.unread],
-        translated.sinks,
+        [*(port for port, _ in outputs.values()), *joined.unread],
+        joined.sinks,
         [port for port, _ in inputs.values()],
         function,
     )
     info = FunctionInfo(
         function,
-        inputs=tuple(_info(n, t, known.bounds.get(n, ())) for n, (_, t) in inputs.items()),
-        outputs=tuple(_info(n, t) for n, (_, t) in outputs.items()),
-        states=tuple(_info(s.name, _tensor(s.type)) for s in translator.states),
+        inputs=_infos(inputs, known),
+        outputs=tuple(ValueInfo(n, t.dtype, t.shape) for n, (_, t) in outputs.items()),
+        states=tuple(_state_info(s.name, s.type) for s in joined.states),
     )
-    return Built(model, info, translated.labels)
+    return Built(model, info, {n: labels for n, labels in joined.labels.items() if n in outputs})
 
 
-def _partial_shapes(bounds: Mapping[str, Bounds]) -> dict[str, Any]:
-    return {
-        name: ov.PartialShape([ov.Dimension(low, high) for low, high in sizes])
-        for name, sizes in bounds.items()
-    }
-
-
-def _ordered(values: dict[str, Any], names: Sequence[str], what: str) -> dict[str, Any]:
+def _ordered(values: Ports, names: Sequence[str], what: str) -> Ports:
     """Values in the order of ``names``; in the program's own order where names are not known."""
     if not names:
         return values
@@ -64,10 +59,14 @@ def _ordered(values: dict[str, Any], names: Sequence[str], what: str) -> dict[st
     return {name: values[name] for name in names}
 
 
-def _tensor(type: Any) -> TensorType:
+def _infos(ports: Ports, known: Features) -> tuple[ValueInfo, ...]:
+    return tuple(
+        described(name, type.dtype, type.shape, known.described.get(name))
+        for name, (_, type) in ports.items()
+    )
+
+
+def _state_info(name: str, type: Any) -> ValueInfo:
     assert isinstance(type, StateType)
-    return type.tensor
-
-
-def _info(name: str, type: TensorType, bounds: Bounds = ()) -> ValueInfo:
-    return ValueInfo(name, type.dtype, type.shape, bounds)
+    tensor: TensorType = type.tensor
+    return ValueInfo(name, tensor.dtype, tensor.shape)

@@ -23,7 +23,7 @@ from pteron.engines.openvino.signature import from_json, to_json
 from pteron.errors import EngineError
 
 _MANIFEST = "functions.json"
-_FORMAT = 2
+_FORMAT = 3
 
 
 class OpenVINOCompiledModel:

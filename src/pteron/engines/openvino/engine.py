@@ -60,7 +60,8 @@ def _compile(source: PayloadSource, options: EngineOptions) -> Iterator[Compiled
     check(options)
     package, size = CoreMLPackage(source), weight_bytes(source)
     for name in function_names(package):
-        properties = compile_properties(options, package.program.functions[name], size)
+        functions = [stage.program.functions[name] for stage in package.stages]
+        properties = compile_properties(options, functions, size)
         with stage(f"translate {name}"):
             built = build(package, name)
         try:

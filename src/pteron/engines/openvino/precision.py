@@ -10,6 +10,7 @@ one runs in fp32, which costs nothing and is closer to exact.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from pteron.engines.base import EngineOptions
@@ -35,10 +36,10 @@ def check(options: EngineOptions) -> None:
 
 
 def compile_properties(
-    options: EngineOptions, function: mil.Function, weight_bytes: int
+    options: EngineOptions, functions: Sequence[mil.Function], weight_bytes: int
 ) -> dict[str, Any]:
-    """Properties to compile a function with."""
-    hint = _hint(options.precision, function, weight_bytes)
+    """Properties to compile a function with, or several that make a pipeline."""
+    hint = _hint(options.precision, functions, weight_bytes)
     properties: dict[str, Any] = {
         "INFERENCE_PRECISION_HINT": hint,
         "PERFORMANCE_HINT": "LATENCY",
@@ -65,7 +66,7 @@ def weight_bytes(source: PayloadSource) -> int:
     return sum(len(source.read(path)) for path in source.paths() if "/weights/" in path)
 
 
-def _hint(precision: str, function: mil.Function, weights: int) -> str:
+def _hint(precision: str, functions: Sequence[mil.Function], weights: int) -> str:
     capabilities = ov.Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
     if precision == "fast" and "BF16" in capabilities:
         return "bf16"
@@ -73,7 +74,7 @@ def _hint(precision: str, function: mil.Function, weights: int) -> str:
         return "f32"
     if precision == "model" and weights < _SMALL:
         return "f32"
-    blocks = function.block_specializations.values()
+    blocks = [b for f in functions for b in f.block_specializations.values()]
     return "f32" if any(map(_computes_in_fp32, blocks)) else "f16"
 
 

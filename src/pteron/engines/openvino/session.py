@@ -85,34 +85,8 @@ def _check(info: FunctionInfo, inputs: Sequence[Array]) -> None:
             f"'{info.name}' takes {len(info.inputs)} inputs ({names}), not {len(inputs)}"
         )
     for value, array in zip(info.inputs, inputs, strict=True):
-        if array.dtype != value.dtype or not _fits(value, array.shape):
+        if array.dtype != value.dtype or not value.accepts(array.shape):
             raise UsageError(
-                f"'{info.name}': input '{value.name}' must be {describe(value)}, "
+                f"'{info.name}': input '{value.name}' must be {value}, "
                 f"not {array.dtype}{list(array.shape)}"
             )
-
-
-def _fits(value: ValueInfo, shape: tuple[int, ...]) -> bool:
-    if len(shape) != len(value.shape):
-        return False
-    bounds = value.range or tuple((n or 0, -1 if n is None else n) for n in value.shape)
-    return all(
-        low <= size and (high < 0 or size <= high)
-        for size, (low, high) in zip(shape, bounds, strict=True)
-    )
-
-
-def describe(value: ValueInfo) -> str:
-    """A value's type as a person writes it: ``float16[1, 2..8, ?]``."""
-    sizes = [
-        str(size) if size is not None else _describe_range(value.range[axis : axis + 1])
-        for axis, size in enumerate(value.shape)
-    ]
-    return f"{value.dtype}[{', '.join(sizes)}]"
-
-
-def _describe_range(bounds: Sequence[tuple[int, int]]) -> str:
-    if not bounds:
-        return "?"
-    low, high = bounds[0]
-    return f"{low}..{'' if high < 0 else high}"

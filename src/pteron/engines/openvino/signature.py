@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pteron.engines.base import FunctionInfo, ValueInfo
+from pteron.engines.base import Default, FunctionInfo, ValueInfo
 
 
 def to_json(info: FunctionInfo) -> dict[str, Any]:
@@ -30,9 +30,21 @@ def _value(info: ValueInfo) -> dict[str, Any]:
         "dtype": info.dtype,
         "shape": list(info.shape),
         "range": [list(bounds) for bounds in info.range],
+        "shapes": [list(shape) for shape in info.shapes],
+        "default": info.default and [info.default.number, list(info.default.shape)],
+        "image": info.image,
     }
 
 
 def _from_value(data: dict[str, Any]) -> ValueInfo:
     bounds = tuple((low, high) for low, high in data["range"])
-    return ValueInfo(data["name"], data["dtype"], tuple(data["shape"]), bounds)
+    default = data["default"] and Default(data["default"][0], tuple(data["default"][1]))
+    return ValueInfo(
+        data["name"],
+        data["dtype"],
+        tuple(data["shape"]),
+        bounds,
+        tuple(map(tuple, data["shapes"])),
+        default,
+        data["image"],
+    )

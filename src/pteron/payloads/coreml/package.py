@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from pteron.errors import FormatError, UnsupportedError
 from pteron.payloads.base import PayloadSource
 from pteron.payloads.coreml import compiled, manifest, metadata
 from pteron.payloads.coreml.proto.mil_pb2 import Program
-from pteron.payloads.coreml.proto.model_pb2 import FeatureDescription, Model
+from pteron.payloads.coreml.proto.model_pb2 import FeatureDescription, Model, Pipeline
 from pteron.payloads.coreml.text import parse_program
 from pteron.payloads.coreml.weights import WeightFile
 from pteron.payloads.sources import FilesSource, map_directory
@@ -21,6 +21,13 @@ BACKEND_ID = "CoreMLBackend"
 PACKAGE = "model.mlpackage"
 COMPILED = "model.mlmodelc"
 _MODEL_PATH = "@model_path/"
+
+
+_PIPELINES: dict[str | None, Callable[[Model], Pipeline]] = {
+    "pipeline": lambda model: model.pipeline,
+    "pipelineClassifier": lambda model: model.pipelineClassifier.pipeline,
+    "pipelineRegressor": lambda model: model.pipelineRegressor.pipeline,
+}
 
 
 def directory_source(path: Path | str) -> FilesSource:
@@ -39,10 +46,14 @@ class CoreMLPackage:
 
     Attributes:
         source: the files it is read from.
+
+    Args:
+        stage: a model of the source's pipeline, to be looked at by itself.
     """
 
-    def __init__(self, source: PayloadSource) -> None:
+    def __init__(self, source: PayloadSource, stage: Model | None = None) -> None:
         self.source = source
+        self._stage = stage
         self._weights: dict[str, WeightFile] = {}
 
     @property
@@ -68,6 +79,8 @@ class CoreMLPackage:
     @cached_property
     def model(self) -> Model:
         """The model specification. Raises FormatError when it cannot be parsed."""
+        if self._stage is not None:
+            return self._stage
         if self.is_compiled:
             return self._compiled_model()
         try:
@@ -82,6 +95,20 @@ class CoreMLPackage:
         return model
 
     @property
+    def is_pipeline(self) -> bool:
+        """Whether it holds several models, one after the other."""
+        return self.model.WhichOneof("Type") in _PIPELINES
+
+    @cached_property
+    def stages(self) -> list[CoreMLPackage]:
+        """The models of a pipeline, in order, inner pipelines spread out; else the one there is."""
+        if not self.is_pipeline:
+            return [self]
+        pipeline = _PIPELINES[self.model.WhichOneof("Type")](self.model)
+        inner = [CoreMLPackage(self.source, model) for model in pipeline.models]
+        return [stage for package in inner for stage in package.stages]
+
+    @property
     def program(self) -> Program:
         """The ML program. Raises UnsupportedError for a model of another kind."""
         if self.model.WhichOneof("Type") != "mlProgram":
@@ -92,7 +119,7 @@ class CoreMLPackage:
     @cached_property
     def metadata(self) -> metadata.Metadata:
         """Identifier and argument names; those of the model's description if no file says them."""
-        if metadata.FILE_NAME in self.source.paths():
+        if self._stage is None and metadata.FILE_NAME in self.source.paths():
             return metadata.read_metadata(self.source.read(metadata.FILE_NAME))
         description = self.model.description
         return metadata.Metadata(

@@ -16,7 +16,7 @@ from pteron.payloads.coreml.metadata import FILE_NAME
 from pteron.payloads.coreml.package import BACKEND_ID, COMPILED, CoreMLPackage
 from pteron.payloads.coreml.program import BlobUse, summarise
 from pteron.payloads.coreml.reference import ModelReference, read_reference
-from pteron.payloads.coreml.uses import function_names, named_uses
+from pteron.payloads.coreml.uses import named_functions, named_uses
 from pteron.payloads.coreml.weights import WeightFile
 from pteron.payloads.parts import Part
 from pteron.payloads.reader import Constant, PayloadReader, PayloadSummary
@@ -61,9 +61,7 @@ class CoreMLReader:
         if package.is_compiled and f"{COMPILED}/{PROGRAM}" not in source.paths():
             where = f"{COMPILED}/{FILE_NAME}"
             return summarise_compiled(source.read(where), where)
-        functions = [
-            summarise(name, package.program.functions[name]) for name in function_names(package)
-        ]
+        functions = [summarise(name, f) for name, f in named_functions(package).items()]
         kind = "compiled Core ML model" if package.is_compiled else "Core ML program"
         return PayloadSummary(
             format=f"{kind}, specification {package.model.specificationVersion}",

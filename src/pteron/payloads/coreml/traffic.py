@@ -18,6 +18,8 @@ def weights_read(package: CoreMLPackage, function: str) -> int:
     Not counted are tables of which the function only gathers rows. Blobs that cannot be found
     count as nothing: this measures, it does not check.
     """
+    if package.is_pipeline:
+        return sum(weights_read(stage, function) for stage in package.stages)
     proto = package.program.functions[function]
     blocks = proto.block_specializations.values()
     operations = [operation for block in blocks for operation in _operations(block)]
