@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,12 @@ from pteron.suggestions import meant
     help="Store weights so: int8, int4, palette4, int4-block64, palette6-group16, ...",
 )
 @click.option(
+    "--shapes",
+    multiple=True,
+    metavar="INPUT=SHAPE,...",
+    help="The only shapes of an input, as in x=1x80,8x80; once for each input that varies.",
+)
+@click.option(
     "--state/--no-state", default=True, help="Let delegates own mutable buffers, where they can."
 )
 @click.option("--debug-frames", is_flag=True, help="Store where in the model each step is from.")
@@ -59,6 +66,7 @@ def lower(
     precision: str,
     compute_units: str,
     weights: str | None,
+    shapes: tuple[str, ...],
     state: bool,
     debug_frames: bool,
     json: bool,
@@ -68,11 +76,11 @@ def lower(
     FUNCTION returns (model, inputs), or (model, inputs, options) with keyword arguments of
     pteron.lower. The report says who owns each of the model's buffers, and why.
     """
-    options: dict[str, Any] = {
-        "backend": _backend(backend, target, precision, compute_units, weights),
-        "take_over_mutable_buffers": state,
-        "debug_frames": debug_frames,
-    }
+    given: dict[str, Any] = {"weights": weights, "enumerated_shapes": _shapes(shapes)}
+    if backend == "none" and any(given.values()):
+        raise UsageError("--weights and --shapes are for delegates; --backend none has none")
+    coreml = CoreML(target, precision, compute_units, **given) if backend == "coreml" else None
+    options: dict[str, Any] = {"backend": coreml, "take_over_mutable_buffers": state}
     source = built(model)
     from pteron.lowering import lower as lower_model
 
@@ -82,18 +90,15 @@ def lower(
     click.echo(file.lowering_report.to_json() if json else str(file.lowering_report))
 
 
-def _backend(
-    name: str, target: str, precision: str, compute_units: str, weights: str | None
-) -> CoreML | None:
-    if name == "none":
-        if weights is not None:
-            raise UsageError(
-                "--weights: compresses the weights of delegates; --backend none has none"
-            )
-        return None
-    if name != "coreml":
-        raise UsageError(f"--backend {name}: must be 'coreml' or 'none'")
-    return CoreML(target, precision, compute_units, weights)
+def _shapes(given: Sequence[str]) -> dict[str, list[tuple[int, ...]]] | None:
+    """``x=1x80,8x80`` -> its shapes, by input."""
+    found: dict[str, list[tuple[int, ...]]] = {}
+    for text in given:
+        name, _, listed = text.partition("=")
+        if not re.fullmatch(r"\d+(x\d+)*(,\d+(x\d+)*)*", listed):
+            raise UsageError(f"--shapes {text}: write INPUT=SHAPE,SHAPE as in x=1x80,8x80")
+        found[name] = [tuple(map(int, shape.split("x"))) for shape in listed.split(",")]
+    return found or None
 
 
 def _require_known(

@@ -10,7 +10,7 @@ from pteron.errors import LoweringError
 from pteron.lowering import partition, quantised, state
 from pteron.lowering.capture import Exported
 from pteron.lowering.choices import Choices
-from pteron.lowering.coreml import convert, payload, support
+from pteron.lowering.coreml import convert, enumerated, payload, support
 from pteron.lowering.emit.kernels import has_portable_kernel
 from pteron.lowering.outer import Delegate, Outer, outline
 from pteron.lowering.region import Region, carve, names_of
@@ -108,7 +108,11 @@ class MethodLowering:
         with stage(f"cannot convert delegate {index} of method {self.name}"):
             region = carve(self.program, nodes, owned)
             converted = convert.convert(
-                region.program, backend, self.choices.progress, self._names()
+                region.program,
+                backend,
+                self.choices.progress,
+                self._names(),
+                enumerated.sizes(self.program, backend.enumerated_shapes or {}),
             )
             states = [(plan.buffers[name], inside) for name, inside in region.states.items()]
             specs = payload.compile_specs(backend, convert.target(backend), states)

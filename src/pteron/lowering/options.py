@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,9 @@ class CoreML:
             :mod:`pteron.lowering.coreml.weight_formats`) or an ``OptimizationConfig`` of
             ``coremltools.optimize.coreml``. Weights of up to 2048 elements, those with a single
             axis and tables of integers stay as they are; the report names what stayed.
+        enumerated_shapes: input name -> the only shapes it may have, as in
+            ``{"x": [(1, 80), (8, 80)]}``. Their n-th shapes belong together where several inputs
+            vary (iOS 18). Takes the place of ``dynamic_shapes``.
 
     Raises :class:`UsageError` for a value that is none of these.
     """
@@ -42,6 +46,7 @@ class CoreML:
     compute_precision: str = "float16"
     compute_units: str = "all"
     weights: str | OptimizationConfig | None = None
+    enumerated_shapes: Mapping[str, Sequence[Sequence[int]]] | None = None
 
     def __post_init__(self) -> None:
         _check("minimum_deployment_target", self.minimum_deployment_target, DEPLOYMENT_TARGETS)
@@ -49,6 +54,8 @@ class CoreML:
         _check("compute_units", self.compute_units, COMPUTE_UNITS)
         if self.weights is not None:
             _check_weights(self.weights, self.minimum_deployment_target)
+        if self.enumerated_shapes is not None:
+            _check_shapes(self.enumerated_shapes, self.minimum_deployment_target)
 
     @property
     def has_state(self) -> bool:
@@ -73,4 +80,19 @@ def _check_weights(weights: object, target: str) -> None:
     if DEPLOYMENT_TARGETS.index(target) < DEPLOYMENT_TARGETS.index(oldest):
         raise UsageError(
             f"weights={weights!r} needs {oldest}; minimum_deployment_target is {target}"
+        )
+
+
+def _check_shapes(given: Mapping[str, Sequence[Sequence[int]]], target: str) -> None:
+    for name, shapes in given.items():
+        if len(shapes) < 2 or len({len(shape) for shape in shapes}) > 1:
+            raise UsageError(f"enumerated_shapes[{name!r}]: must be two shapes or more of one rank")
+        if not all(type(size) is int and size > 0 for shape in shapes for size in shape):
+            raise UsageError(f"enumerated_shapes[{name!r}]: sizes must be whole numbers from 1 on")
+    if len({len(shapes) for shapes in given.values()}) > 1:
+        raise UsageError("enumerated_shapes: every input must have the same number of shapes")
+    if len(given) > 1 and target not in STATE_TARGETS:
+        raise UsageError(
+            "enumerated_shapes of several inputs needs iOS18; minimum_deployment_target is "
+            f"{target}"
         )

@@ -9,7 +9,7 @@ from pteron.errors import UsageError
 from pteron.files import PTEFile
 from pteron.lowering import capture, decompose, quantised
 from pteron.lowering.choices import Choices
-from pteron.lowering.coreml import support
+from pteron.lowering.coreml import enumerated, support
 from pteron.lowering.emit.builder import ProgramData
 from pteron.lowering.emit.kernels import has_portable_kernel
 from pteron.lowering.emit.method import emit, state_arena
@@ -82,10 +82,22 @@ def lower(
         exported: dict[str, capture.Exported] = {}
         for name, source in model.items():
             progress.stage(f"export {name}")
-            exported[name] = capture.export(*capture.source(name, source))
+            exported[name] = capture.export(*_source(name, source, choices))
+        if backend is not None and backend.enumerated_shapes is not None:
+            programs = {name: method.program for name, method in exported.items()}
+            enumerated.require_inputs(backend.enumerated_shapes, programs)
         lowered = _lowered(exported, choices)
         progress.stage("emit")
         return _file(lowered, debug_frames)
+
+
+def _source(name: str, source: Any, choices: Choices) -> tuple[Any, Any, Any, Any]:
+    """A method's model and inputs; enumerated shapes say which sizes vary, if nothing else does."""
+    model, args, kwargs, dynamic = capture.source(name, source)
+    backend = choices.backend
+    if dynamic is None and backend is not None and backend.enumerated_shapes is not None and args:
+        dynamic = enumerated.dynamic_shapes(model, args, kwargs, backend.enumerated_shapes)
+    return model, args, kwargs, dynamic
 
 
 def _lowered(exported: Mapping[str, capture.Exported], choices: Choices) -> list[LoweredMethod]:

@@ -41,7 +41,8 @@ def run(*arguments: object) -> Result:
 def test_options_of_the_payload(model, tmp_path):
     path = tmp_path / "net.pte"
     options = ["--target", "iOS17", "--precision", "float32", "--compute-units", "cpu_only"]
-    done = run(f"{model}:build", "-o", path, *options, "--weights", "int8")
+    options += ["--weights", "int8", "--shapes", "x=2x64,4x64"]
+    done = run(f"{model}:build", "-o", path, *options)
     assert done.exit_code == 0, done.output
     assert "weights: 1 of 2 compressed (int8)" in done.stdout
     with pteron.open(path) as file:
@@ -49,7 +50,11 @@ def test_options_of_the_payload(model, tmp_path):
         (plan,) = file.program.execution_plan
         specs = {spec.key: bytes(spec.value) for spec in plan.delegates[0].compile_specs}
         source = open_payload(delegate.backend_id, delegate.payload, {}, delegate.method)
-        assert CoreMLPackage(source).model.specificationVersion == 8
+        made = CoreMLPackage(source).model
+        assert made.specificationVersion == 8
+        (feature,) = made.description.input
+        listed = feature.type.multiArrayType.enumeratedShapes.shapes
+        assert [list(shape.shape) for shape in listed] == [[2, 64], [4, 64]]
     assert specs == {
         "compute_units": b"cpu_only",
         "min_deployment_target": b"8",
@@ -64,6 +69,8 @@ def test_options_of_the_payload(model, tmp_path):
         (["--weights", "int5"], "weights='int5': must be one of int8, int4"),
         (["--weights", "int4", "--target", "iOS17"], "needs iOS18"),
         (["--weights", "int4", "--backend", "none"], "--backend none has none"),
+        (["--shapes", "x=1,2", "--backend", "none"], "--backend none has none"),
+        (["--shapes", "x:1x2"], "write INPUT=SHAPE,SHAPE as in x=1x80,8x80"),
         (["--target", "iOS3"], "must be one of iOS15"),
     ],
 )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from unittest import mock
 
 from pteron.errors import LoweringError
+from pteron.lowering.coreml import enumerated
 from pteron.lowering.coreml.compression import compress
 from pteron.lowering.coreml.quantised import stored_quantised
 from pteron.lowering.coreml.rms_norm import with_scaled_epsilon
@@ -64,12 +65,17 @@ class Converted:
 
 
 def convert(
-    program: ExportedProgram, options: CoreML, progress: Progress, names: Mapping[str, str]
+    program: ExportedProgram,
+    options: CoreML,
+    progress: Progress,
+    names: Mapping[str, str],
+    sizes: enumerated.Sizes,
 ) -> Converted:
     """Convert a region; its mutated buffers become Core ML states.
 
-    ``names`` gives the model's names of the region's constants, for the records. Raises
-    :class:`RefusedError` with coremltools' reason.
+    ``names`` gives the model's names of the region's constants, for the records; ``sizes`` the
+    values of its symbols where shapes are enumerated. Raises :class:`RefusedError` with
+    coremltools' reason.
     """
     with tempfile.TemporaryDirectory(prefix="pteron-") as directory:
         mil = _to_mil(program, options, progress)
@@ -78,6 +84,8 @@ def convert(
         model = _to_proto(mil, options, progress, Path(directory))
         weights = Path(directory) / "weight.bin"
         content = weights.read_bytes() if weights.is_file() else b""
+    if options.enumerated_shapes is not None:
+        enumerated.describe(model, program, sizes)
     description = model.description
     named = [feature.name for feature in description.output]
     outputs = tuple(dict.fromkeys(named))
