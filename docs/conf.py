@@ -35,7 +35,7 @@ myst_heading_anchors = 3
 # Notebooks are stored without outputs, and run by every build. A cell that fails fails the build.
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
-nb_execution_timeout = 500
+nb_execution_timeout = 1200  # seconds per cell; SmolLM2 takes a minute on a quiet machine
 nb_ipywidgets_js = {}  # no widgets, and nothing from a CDN
 
 # Docstrings name attributes that several classes have; those links are ambiguous, and left out.
@@ -48,6 +48,8 @@ autodoc_preserve_defaults = True
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
 napoleon_use_ivar = True
+
+smartquotes = False  # options keep their two dashes
 
 html_static_path = ["_static"]
 html_theme = "furo"
