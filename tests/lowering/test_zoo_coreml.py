@@ -12,6 +12,8 @@ import pteron
 from pteron.lowering import CoreML, lower
 
 from . import zoo
+from .outer import check_outer_program
+from .packages import states_of
 
 PROGRAM_OWNED = {
     "BoolMask": "cannot hold bool",
@@ -54,6 +56,9 @@ def test_same_numbers_as_eager_after_every_step(name: str, take_over: bool) -> N
         backend=CoreML(compute_precision="float32"),
         take_over_mutable_buffers=take_over,
     )
+    check_outer_program(file)
+    if not take_over:
+        assert not any(map(states_of, file.delegates))
     module = pteron.load(file, cache=None)
     for inputs in steps:
         with torch.no_grad():

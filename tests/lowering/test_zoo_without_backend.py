@@ -11,6 +11,7 @@ from torch.utils import _pytree
 from pteron.lowering import lower
 
 from . import zoo
+from .outer import check_outer_program
 from .reference import ExecuTorchProgram
 
 WITHOUT_KERNEL = {"CustomMutatingOp"}
@@ -27,6 +28,7 @@ CASES = [
 def test_same_numbers_as_eager_after_every_step(name: str) -> None:
     model, steps = zoo.build(name), zoo.inputs_of(name)
     file = lower(copy.deepcopy(model), steps[0], backend=None)
+    check_outer_program(file)
     program = ExecuTorchProgram(file)
     for inputs in steps:
         with torch.no_grad():
@@ -44,3 +46,11 @@ def test_the_model_is_as_before(name: str) -> None:
     assert [type(module) for module in model.modules()] == classes
     assert {n: id(b) for n, b in model.named_buffers(remove_duplicate=False)} == buffers
     assert "forward" not in vars(model)
+
+
+def test_a_model_that_runs_before_the_file_is_saved_changes_no_first_value() -> None:
+    model, (inputs, *_) = zoo.build("NonZeroFirstValue"), zoo.inputs_of("NonZeroFirstValue")
+    file = lower(model, inputs, backend=None)
+    before = file.to_bytes()
+    model(*inputs)
+    assert file.to_bytes() == before

@@ -52,6 +52,10 @@ class Outer:
     """
 
     name: str
+        writes: name of state -> the value it gets.
+        input_specs, output_specs: of the placeholders, and of writes and outputs, in the words
+            of ``torch.export``.
+        range_constraints: bounds of dynamic sizes.
     graph: Graph
     inputs: list[Node]
     outputs: list[Any]
@@ -63,7 +67,10 @@ class Outer:
     writes: dict[str, Node] = field(default_factory=dict)
 
 
+    range_constraints: Mapping[Any, Any]
 def outline(
+    input_specs: list[InputSpec] = field(default_factory=list)
+    output_specs: list[OutputSpec] = field(default_factory=list)
     name: str, program: ExportedProgram, regions: Sequence[tuple[Region, Delegate]]
 ) -> Outer:
     """Replace each region by a call of its delegate, and write program-owned state back."""
@@ -100,6 +107,7 @@ class _Outliner:
         )
         self._placeholders(outer)
         self._subgraphs()
+            range_constraints=dict(self.program.range_constraints),
         for unit in self._in_order():
             if isinstance(unit, int):
                 self._call(*self.regions[unit])
@@ -125,6 +133,7 @@ class _Outliner:
             if user:
                 outer.inputs.append(copy)
                 continue
+            outer.input_specs.append(replace(spec))
             target = str(spec.target)
             outer.tensors[target] = tensor_of(self.program, target)
             (outer.constants if is_constant(self.program, spec) else outer.state)[copy] = target
@@ -170,6 +179,9 @@ class _Outliner:
 
 
 def _topological(
+            else:
+                continue
+            outer.output_specs.append(replace(spec))
     position: Mapping[Node | int, int], needs: Mapping[Node | int, set[Node | int]]
 ) -> list[Node | int]:
     waiting = {u: {s for s in sources if s in position} for u, sources in needs.items()}

@@ -150,3 +150,5 @@ def _file(methods: Sequence[LoweredMethod], debug_frames: bool) -> PTEFile:
         tuple(summary for method in methods for summary in method.summaries()),
     )
     return file
+        {method.name: method.outer for method in methods},
+        joined,

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
 
+from pteron.errors import UsageError
 from pteron.lowering import state_table
 from pteron.lowering.state import BufferRecord, StatePlan
 from pteron.lowering.weights import WeightRecord, summary
+from pteron.suggestions import meant
+
+if TYPE_CHECKING:
+    from torch.export import ExportedProgram
+
+    from pteron.lowering.outer import Outer
 
 
 @dataclass(frozen=True)
@@ -36,6 +44,19 @@ class LoweringReport:
 
     state: StatePlan
     delegates: tuple[DelegateSummary, ...]
+    outers: Mapping[str, Outer] = field(default_factory=dict, repr=False, compare=False)
+
+    def outer_program(self, method: str = "forward") -> ExportedProgram:
+        """A method as an ``ExportedProgram`` in which each delegate is one call.
+
+        Raises :class:`UsageError` for a method that there is not.
+        """
+        if method not in self.outers:
+            known = ", ".join(self.outers)
+            raise UsageError(f"no method {method!r}{meant(method, self.outers)}; known: {known}")
+        from pteron.lowering.outer_program import exported
+
+        return exported(self.outers[method])
 
     def to_json(self) -> str:
         """The report as one JSON document, with every read and write of every buffer."""

@@ -81,13 +81,16 @@ class Builder:
         return self.values.add(record)
 
     def state(self, name: str, tensor: Any) -> int:
-        """A buffer that the program owns; its first value is stored unless it is zero."""
+        """A buffer that the program owns; its first value is stored unless it is zero.
+
+        It is copied: the model may run, and so write its buffer, before the file is saved.
+        """
         record = describe(tensor)
         record.allocation_info = _place(STATE, self.data.state.offsets[name])
         record.extra_tensor_info = ExtraTensorInfo(fully_qualified_name=name)
         first = content(tensor)
         if np.frombuffer(first, np.uint8).any():
-            record.data_buffer_idx = self.data.mutable_data.add(first)
+            record.data_buffer_idx = self.data.mutable_data.add(bytes(first))
         return self.values.add(record)
 
     def scratch(self, like: Any, name: str | None = None) -> int:
