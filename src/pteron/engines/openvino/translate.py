@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,53 +15,11 @@ from pteron.engines.openvino.constants import Weights, read_value
 from pteron.engines.openvino.names import name_nodes
 from pteron.engines.openvino.problem import OpProblem
 from pteron.engines.openvino.registry import find
+from pteron.engines.openvino.scope import Scope
 from pteron.engines.openvino.types import AnyType, StateType, TensorType, read_type
 from pteron.engines.openvino.values import Classes, Named, Output, State, Value
 from pteron.errors import EngineError
 from pteron.payloads.coreml.proto import mil_pb2 as mil
-
-
-@dataclass
-class Scope:
-    """Names defined so far in a block; a nested block sees those of the block around it."""
-
-    parent: Scope | None = None
-    names: dict[str, Named] = field(default_factory=dict)
-    captured: list[tuple[Any, Output]] = field(default_factory=list)  # (parameter, outer output)
-    inline: bool = False  # part of its parent's graph: what it uses needs no parameters
-
-    def define(self, name: str, value: Named) -> None:
-        if name in self.names:
-            raise OpProblem(f"'{name}' is defined twice")
-        self.names[name] = value
-
-    def find(self, name: str) -> Named:
-        """The value of a name; values computed outside become parameters of the block's model."""
-        if name in self.names:
-            return self.names[name]
-        if self.parent is None:
-            raise OpProblem(f"'{name}' is used before it is defined, or is defined nowhere")
-        outer = self.parent.find(name)
-        if self.inline or not isinstance(outer, Value):
-            return outer
-        if outer.array is not None:  # a constant node of its own: graphs share no nodes
-            self.names[name] = Value(outer.type, array=outer.array)
-        else:
-            self.names[name] = Value(outer.type, output=self._capture(outer.tensor()))
-        return self.names[name]
-
-    def bring(self, output: Output) -> Output:
-        """An output of the function's own graph, made visible in this block."""
-        if self.parent is None:
-            return output
-        outer = self.parent.bring(output)
-        return outer if self.inline else self._capture(outer)
-
-    def _capture(self, outer: Output) -> Output:
-        parameter = opset.parameter(outer.get_partial_shape(), outer.get_element_type())
-        self.captured.append((parameter, outer))
-        return parameter.output(0)
-
 
 Ports = dict[str, tuple[Any, TensorType]]  # name -> (OpenVINO parameter or result, type)
 
@@ -98,7 +56,7 @@ class Translator:
         values = self.translate(block)
         with self._blame("outputs"):
             outputs = {n: self._result(n, v) for n, v in zip(block.outputs, values, strict=True)}
-            sinks = [_assign(s) for s in self.states if s.current is not None]
+            sinks = [_assign(s, value) for s, value in self.scope.states.items()]
             firsts = [s.first for s in self.states if s.first is not None]
             unread = [opset.result(first) for first in firsts if not first.get_target_inputs()]
         return Translated(inputs, outputs, sinks, unread, self._labels)
@@ -236,11 +194,10 @@ def _named(output: Output, name: str) -> Any:
     return result
 
 
-def _assign(state: State) -> Any:
-    assert state.current is not None
-    node = state.current.get_node()
+def _assign(state: State, value: Output) -> Any:
+    node = value.get_node()
     if node.get_output_size() > 1:  # the bindings take a node: one that has this output alone
-        node = opset.convert(state.current, state.current.get_element_type())
+        node = opset.convert(value, value.get_element_type())
     return ov.op.assign(node, state.variable)
 
 

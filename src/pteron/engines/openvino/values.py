@@ -46,14 +46,13 @@ class Classes:
 
 @dataclass(eq=False)
 class State:
-    """A state while its function is translated: its variable, and the value it holds by now."""
+    """A state while its function is translated; a scope knows what it holds by now."""
 
     name: str
     type: AnyType
     variable: Any
     first: Output | None = None
     """What the variable held when the call began, once it was asked for."""
-    current: Output | None = None
 
 
 Named = Value | Classes | State

@@ -15,16 +15,21 @@ from pteron.engines.openvino.declare import Bools, Context, Raws
 from pteron.engines.openvino.graph import ints
 from pteron.engines.openvino.problem import OpProblem
 from pteron.engines.openvino.registry import mil_op
+from pteron.engines.openvino.scope import tensor_type
 from pteron.engines.openvino.types import AnyType, ListType, TensorType
-from pteron.engines.openvino.values import Named, Output, Value
+from pteron.engines.openvino.values import Named, Output, State, Value
 
 
 @mil_op(tested="PyTorch")
 def cond(context: Context, pred: Bools) -> list[Value]:
+    blocks = _blocks(context, 2)
+    states = written_states(context, blocks)
     branches = []
-    for block in _blocks(context, 2):
+    for block in blocks:
         with context.nested() as scope:
-            results = [opset.result(_tensor(v)) for v in context.translate(block)]
+            values = [_tensor(v) for v in context.translate(block)]
+            values += [scope.read_state(state) for state in states]
+            results = [opset.result(value) for value in values]
             branches.append((ov.Model(results, [p for p, _ in scope.captured]), scope, results))
     op = ov.op.if_op(_scalar(pred))
     op.set_then_body(branches[0][0])
@@ -34,35 +39,65 @@ def cond(context: Context, pred: Bools) -> list[Value]:
             op.set_input(outer, *((parameter, None) if side == 0 else (None, parameter)))
     pairs = zip(branches[0][2], branches[1][2], strict=True)
     outputs = [op.set_output(yes, no) for yes, no in pairs]
-    return _values(context.output_types(), outputs)
+    types = context.output_types()
+    _keep(context, states, outputs[len(types) :])
+    return _values(types, outputs[: len(types)])
 
 
 @mil_op(tested="PyTorch")
 def while_loop(context: Context, loop_vars: Raws) -> list[Value]:
-    test, body = _blocks(context, 2)
-    initial = [_tensor(value) for value in loop_vars]
+    blocks = _blocks(context, 2)
+    states = written_states(context, blocks)
     types = [value.type for value in loop_vars]
-    goes_on = _test(context, test, _values(types, initial))
+    initial = [_tensor(value) for value in loop_vars]
+    goes_on = _test(context, blocks[0], _values(types, initial))
+    carried = [*initial, *(context.scope.read_state(state) for state in states)]
+    shapes = [_loop_shape(type, value) for type, value in zip(types, initial, strict=True)]
+    shapes += [tensor_type(state).partial_shape for state in states]
     with context.nested() as scope:
-        shapes = [_loop_shape(type, value) for type, value in zip(types, initial, strict=True)]
         parameters = [
             opset.parameter(shape, value.get_element_type())
-            for shape, value in zip(shapes, initial, strict=True)
+            for shape, value in zip(shapes, carried, strict=True)
         ]
-        _define(context, body, _values(types, [p.output(0) for p in parameters]))
-        after = _values(types, [_tensor(value) for value in context.translate(body)])
-        again = opset.result(_test(context, test, after))
-        results = [opset.result(value.tensor()) for value in after]
+        inside = [parameter.output(0) for parameter in parameters]
+        scope.states.update(zip(states, inside[len(types) :], strict=True))
+        _define(context, blocks[1], _values(types, inside[: len(types)]))
+        after = _values(types, [_tensor(value) for value in context.translate(blocks[1])])
+        again = opset.result(_test(context, blocks[0], after))
+        ends = [*(value.tensor() for value in after), *(scope.read_state(s) for s in states)]
+        results = [opset.result(end) for end in ends]
         captured = scope.captured
     loop = ov.op.loop(opset.constant(np.int64(-1)), _node(goes_on))
     loop.set_function(ov.Model([*results, again], parameters + [p for p, _ in captured]))
     loop.set_special_body_ports([-1, len(results)])
-    for parameter, value, result in zip(parameters, initial, results, strict=True):
+    for parameter, value, result in zip(parameters, carried, results, strict=True):
         loop.set_merged_input(parameter, value, result.output(0))
     for parameter, outer in captured:
         loop.set_invariant_input(parameter, outer)
     outputs = [loop.get_iter_value(result.output(0), -1) for result in results]
-    return _values(types, outputs)
+    _keep(context, states, outputs[len(types) :])
+    return _values(types, outputs[: len(types)])
+
+
+def written_states(context: Context, blocks: Sequence[Any]) -> list[State]:
+    """States that operations in these blocks write, however deep, each once."""
+    found: dict[State, None] = {}
+    for operation in (op for block in blocks for op in block.operations):
+        for name in _WRITES.get(operation.type, ()):
+            for binding in operation.inputs[name].arguments:
+                state = context.scope.find(binding.name)
+                if isinstance(state, State):
+                    found[state] = None
+        found |= dict.fromkeys(written_states(context, operation.blocks))
+    return list(found)
+
+
+_WRITES = {"write_state": ("input",), "coreml_update_state": ("state",)}
+
+
+def _keep(context: Context, states: Sequence[State], values: Sequence[Output]) -> None:
+    for state, value in zip(states, values, strict=True):
+        context.scope.write_state(state, value)
 
 
 def _blocks(context: Context, count: int) -> Sequence[Any]:

@@ -74,12 +74,10 @@ def local_response_norm(
     x: Floats, size: Int, alpha: Number = 1e-4, beta: Number = 0.75, k: Number = 1.0
 ) -> Output:
     # OpenVINO's LRN leaves k out. The mean of squares over neighbouring channels is a pooling.
-    # An even size has no middle: Core ML then takes one channel less, and still divides by size.
-    radius = (size - 1) // 2
+    # An even size has no middle: it reaches one channel further back, as PyTorch's does.
     flat = opset.reshape(opset.multiply(x, x), ints([0, 1, static_shape(x)[1], -1]), True)
-    window = [2 * radius + 1, 1]
-    mean = opset.avg_pool(flat, [1, 1], [radius, 0], [radius, 0], window, False)
-    alpha *= window[0] / size
+    before, after = [size // 2, 0], [(size - 1) // 2, 0]
+    mean = opset.avg_pool(flat, [1, 1], before, after, [size, 1], False)
     mean = opset.reshape(mean, shape_of(x), False)
     scale = opset.power(opset.add(opset.multiply(mean, like(x, alpha)), like(x, k)), like(x, beta))
     return opset.divide(x, scale)
