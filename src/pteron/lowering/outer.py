@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import operator
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pteron.lowering.region import Region, is_constant, tensor_of
@@ -13,6 +13,7 @@ from pteron.lowering.weights import WeightRecord
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
+    from torch.export.graph_signature import InputSpec, OutputSpec
     from torch.fx import Graph, Node
 
 

@@ -151,4 +151,3 @@ def _file(methods: Sequence[LoweredMethod], debug_frames: bool) -> PTEFile:
     )
     return file
         {method.name: method.outer for method in methods},
-        joined,
