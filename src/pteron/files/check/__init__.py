@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import islice
 
-from pteron.errors import PteronError
 from pteron.files.bundled_file import BundledFile
 from pteron.files.check.bundles import check_bundle
 from pteron.files.check.data import check_data
 from pteron.files.check.delegates import check_delegates
-from pteron.files.check.finding import Finding, Severity, error, warning
+from pteron.files.check.finding import Finding, Severity, warning
+from pteron.files.check.for_runtime import check_for
 from pteron.files.check.indices import check_indices
 from pteron.files.check.memory import check_memory
 from pteron.files.check.names import check_names
@@ -23,6 +23,7 @@ from pteron.files.check.segments import check_segments
 from pteron.files.check.structure import check_structure, unopenable
 from pteron.files.check.tensors import check_tensors
 from pteron.files.check.versions import check_versions
+from pteron.files.check.within import inside_bundle
 from pteron.files.data_file import PTDFile
 from pteron.files.program_file import PTEFile
 from pteron.progress import steps
@@ -52,23 +53,11 @@ def check(file: PTEFile | PTDFile | BundledFile) -> list[Finding]:
     if findings:
         return findings
     if isinstance(file, BundledFile):
-        return [*_limited(check_bundle, file), *_inside(file)]
+        return [*_limited(check_bundle, file), *inside_bundle(file, check)]
     if isinstance(file, PTDFile):
         return _limited(check_data, file)
     families = steps("check", _PROGRAM_FAMILIES)
     return [found for family in families for found in _limited(family, file)]
-
-
-def _inside(bundle: BundledFile) -> list[Finding]:
-    """Findings about the program in a bundle, with paths that begin with ``program``."""
-    try:
-        found = check(bundle.pte)
-    except PteronError as failure:
-        return [error("program", str(failure))]
-    return [
-        Finding(f.severity, f"program.{f.where}" if f.where else "program", f.message)
-        for f in found
-    ]
 
 
 def _limited(family: Callable[..., Iterator[Finding]], file: object) -> list[Finding]:
@@ -78,4 +67,4 @@ def _limited(family: Callable[..., Iterator[Finding]], file: object) -> list[Fin
     return findings
 
 
-__all__ = ["Finding", "Severity", "check", "unopenable"]
+__all__ = ["Finding", "Severity", "check", "check_for", "unopenable"]

@@ -1,0 +1,8 @@
+"""Released runtimes, and what each of them can execute: for ``pteron check --for``."""
+
+from __future__ import annotations
+
+from pteron.files.runtimes.catalogue import RUNTIMES, find_runtime
+from pteron.files.runtimes.runtime import Runtime
+
+__all__ = ["RUNTIMES", "Runtime", "find_runtime"]
