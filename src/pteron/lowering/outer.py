@@ -50,13 +50,13 @@ class Outer:
         state: placeholders of buffers that the program owns -> name.
         constants: placeholders of tensors that never change -> name.
         tensors: first values of ``state`` and ``constants``, by name.
-    """
-
-    name: str
         writes: name of state -> the value it gets.
         input_specs, output_specs: of the placeholders, and of writes and outputs, in the words
             of ``torch.export``.
         range_constraints: bounds of dynamic sizes.
+    """
+
+    name: str
     graph: Graph
     inputs: list[Node]
     outputs: list[Any]
@@ -65,13 +65,13 @@ class Outer:
     tensors: dict[str, Any]
     in_spec: Any
     out_spec: Any
-    writes: dict[str, Node] = field(default_factory=dict)
-
-
     range_constraints: Mapping[Any, Any]
-def outline(
+    writes: dict[str, Node] = field(default_factory=dict)
     input_specs: list[InputSpec] = field(default_factory=list)
     output_specs: list[OutputSpec] = field(default_factory=list)
+
+
+def outline(
     name: str, program: ExportedProgram, regions: Sequence[tuple[Region, Delegate]]
 ) -> Outer:
     """Replace each region by a call of its delegate, and write program-owned state back."""
@@ -105,10 +105,10 @@ class _Outliner:
             tensors={},
             in_spec=self.program.call_spec.in_spec,
             out_spec=self.program.call_spec.out_spec,
+            range_constraints=dict(self.program.range_constraints),
         )
         self._placeholders(outer)
         self._subgraphs()
-            range_constraints=dict(self.program.range_constraints),
         for unit in self._in_order():
             if isinstance(unit, int):
                 self._call(*self.regions[unit])
@@ -131,10 +131,10 @@ class _Outliner:
             ):
                 continue
             copy = self.copies[node] = self.graph.node_copy(node, self.copies.__getitem__)
+            outer.input_specs.append(replace(spec))
             if user:
                 outer.inputs.append(copy)
                 continue
-            outer.input_specs.append(replace(spec))
             target = str(spec.target)
             outer.tensors[target] = tensor_of(self.program, target)
             (outer.constants if is_constant(self.program, spec) else outer.state)[copy] = target
@@ -177,12 +177,12 @@ class _Outliner:
                 outer.outputs.append(self.copies.get(value, value))
             elif spec.target not in self.owned:
                 outer.writes[str(spec.target)] = self.copies[value]
-
-
-def _topological(
             else:
                 continue
             outer.output_specs.append(replace(spec))
+
+
+def _topological(
     position: Mapping[Node | int, int], needs: Mapping[Node | int, set[Node | int]]
 ) -> list[Node | int]:
     waiting = {u: {s for s in sources if s in position} for u, sources in needs.items()}

@@ -148,6 +148,6 @@ def _file(methods: Sequence[LoweredMethod], debug_frames: bool) -> PTEFile:
     file.lowering_report = LoweringReport(
         StatePlan.merged([method.state for method in methods]),
         tuple(summary for method in methods for summary in method.summaries()),
+        {method.name: method.outer for method in methods},
     )
     return file
-        {method.name: method.outer for method in methods},
