@@ -43,42 +43,41 @@ def main() -> None:
     parser.add_argument("--cache", type=int, default=1024, help="positions the caches hold")
     options = parser.parse_args()
     text = Text(data.gguf())
-    with pteron.load(lowered(options.cache)) as module:
+    program = OUT / f"smollm2-{options.cache}.pte"
+    if options.prompt is None or not program.is_file():
+        lower(program, options.cache)
+    with pteron.load(program, cache=pteron.cache.DirectoryCache(OUT / "cache")) as module:
         if options.prompt is None:
             check(module, text, options.cache)
         else:
-            answer(module, text, options.prompt, min(options.tokens, options.cache))
+            tokens = text.chat(options.prompt)
+            answer(module, text, tokens, min(options.tokens, options.cache - len(tokens)))
 
 
-def lowered(cache: int) -> Path:
-    """The program, lowered on first use: fp32 arithmetic, caches owned by the delegate."""
-    path = OUT / f"smollm2-{cache}.pte"
-    if not path.is_file():
-        OUT.mkdir(parents=True, exist_ok=True)
-        model, inputs, options = prepared(weights.load(data.gguf(), cache))
-        backend = pteron.CoreML(compute_precision="float32")
-        file = pteron.lower(model, inputs, backend=backend, whole_graph=True, **options)
-        print(file.lowering_report)
-        file.save(path)
-    return path
+def lower(program: Path, cache: int) -> None:
+    """Lower the model: fp32 arithmetic, and every cache owned by the one delegate."""
+    program.parent.mkdir(parents=True, exist_ok=True)
+    model, inputs, options = prepared(weights.load(data.gguf(), cache))
+    backend = pteron.CoreML(compute_precision="float32")
+    file = pteron.lower(model, inputs, backend=backend, whole_graph=True, **options)
+    print(file.lowering_report, flush=True)
+    file.save(program)
 
 
-def answer(module: Module, text: Text, prompt: str, count: int) -> None:
+def answer(module: Module, text: Text, tokens: Sequence[int], count: int) -> None:
     """Print an answer as it is made."""
-    tokens = text.chat(prompt)
-    step = with_program(module)
+    step, show = with_program(module), text.stream()
     started = perf_counter()
     logits = step(tokens, 0)
     prefilled = perf_counter()
-    told: list[int] = []
+    told = 0
     for token, _ in greedy(step, logits, len(tokens), count, text.end):
-        shown = len(text.text(told))
-        told.append(token)
-        print(text.text(told)[shown:], end="", flush=True)
-    seconds = perf_counter() - prefilled
+        print(show(token), end="", flush=True)
+        told += 1
+    speed = told / (perf_counter() - prefilled)
     print(
         f"\n\n{len(tokens)} tokens read in {prefilled - started:.2f} s, "
-        f"{len(told) / seconds:.1f} tokens written per second"
+        f"{speed:.1f} tokens written per second"
     )
 
 
@@ -123,7 +122,8 @@ def checked(module: Module, eager: Step, text: Text, prompt: str) -> dict[str, A
     print(
         f"  {agreement.same} of {agreement.tokens} tokens as in eager PyTorch, logits within "
         f"{agreement.largest_difference:.4f}; the same again from the prompt's snapshot: "
-        f"{restored}, after a rollback to the prompt: {rolled_back}"
+        f"{restored}, after a rollback to the prompt: {rolled_back}",
+        flush=True,
     )
     return {
         "prompt": prompt,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from gguf import GGUFReader, TokenType
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from tokenizers import AddedToken, Tokenizer
 from tokenizers.decoders import ByteLevel as ByteLevelDecoder
+from tokenizers.decoders import DecodeStream
 from tokenizers.models import BPE
 from tokenizers.pre_tokenizers import ByteLevel, Digits, Sequence
 
@@ -50,6 +52,11 @@ class Text:
         """The text of tokens, without the special ones."""
         decoded: str = self._tokenizer.decode(tokens)
         return decoded
+
+    def stream(self) -> Callable[[int], str]:
+        """A function that takes an answer's tokens in turn and gives what each adds to the text."""
+        decoding = DecodeStream(skip_special_tokens=True)
+        return lambda token: decoding.step(self._tokenizer, token) or ""
 
 
 def _tokenizer(tokens: list[str], kinds: list[int], merges: list[str]) -> Tokenizer:
