@@ -118,7 +118,7 @@ class MethodLowering:
             specs = payload.compile_specs(backend, convert.target(backend), states)
             data = payload.payload(converted)
         return region, Delegate(
-            payload.BACKEND_ID, data, specs, converted.places, converted.records
+            payload.BACKEND_ID, data, specs, converted.places, converted.records, converted
         )
 
     def _names(self) -> dict[str, str]:

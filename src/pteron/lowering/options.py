@@ -38,6 +38,9 @@ class CoreML:
         enumerated_shapes: input name -> the only shapes it may have, as in
             ``{"x": [(1, 80), (8, 80)]}``. Their n-th shapes belong together where several inputs
             vary (iOS 18). Takes the place of ``dynamic_shapes``.
+        multifunction: whether delegates of several methods may be functions of one package that
+            stores their common weights once (iOS 18). Done where they have any; the
+            n-th delegates of all methods go together, as in ExecuTorch.
 
     Raises :class:`UsageError` for a value that is none of these.
     """
@@ -47,6 +50,7 @@ class CoreML:
     compute_units: str = "all"
     weights: str | OptimizationConfig | None = None
     enumerated_shapes: Mapping[str, Sequence[Sequence[int]]] | None = None
+    multifunction: bool = True
 
     def __post_init__(self) -> None:
         _check("minimum_deployment_target", self.minimum_deployment_target, DEPLOYMENT_TARGETS)

@@ -17,12 +17,13 @@ if TYPE_CHECKING:
     from torch.fx import Graph, Node
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Delegate:
     """A payload to call: what the file will say about it.
 
     ``places`` says, for each output of its region, which output of the payload that is;
-    ``weights`` what became of its constants.
+    ``weights`` what became of its constants. ``model`` is what the payload was made of; a payload
+    may come to be a reference to a package that holds it beside others.
     """
 
     backend_id: str
@@ -30,6 +31,7 @@ class Delegate:
     compile_specs: Mapping[str, bytes]
     places: Sequence[int]
     weights: tuple[WeightRecord, ...] = ()
+    model: Any = None
 
     @property
     def __name__(self) -> str:  # torch.fx prints targets by this name

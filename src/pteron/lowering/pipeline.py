@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pteron.errors import UsageError
 from pteron.files import PTEFile
-from pteron.lowering import capture, decompose, quantised
+from pteron.lowering import capture, decompose, packages, quantised
 from pteron.lowering.choices import Choices
 from pteron.lowering.coreml import enumerated, support
 from pteron.lowering.emit.builder import ProgramData
@@ -88,7 +88,7 @@ def lower(
             enumerated.require_inputs(backend.enumerated_shapes, programs)
         lowered = _lowered(exported, choices)
         progress.stage("emit")
-        return _file(lowered, debug_frames)
+        return _file(lowered, backend, debug_frames)
 
 
 def _source(name: str, source: Any, choices: Choices) -> tuple[Any, Any, Any, Any]:
@@ -135,7 +135,9 @@ def _shared(methods: Sequence[str]) -> str:
     )
 
 
-def _file(methods: Sequence[LoweredMethod], debug_frames: bool) -> PTEFile:
+def _file(methods: Sequence[LoweredMethod], backend: CoreML | None, debug_frames: bool) -> PTEFile:
+    with stage("cannot put the delegates of several methods into one package"):
+        named_data, joined = packages.gather(methods, backend)
     with stage("cannot emit the program"):
         data = ProgramData(state_arena([method.outer for method in methods]), debug_frames)
         plans = [emit(method.outer, data) for method in methods]
@@ -144,10 +146,12 @@ def _file(methods: Sequence[LoweredMethod], debug_frames: bool) -> PTEFile:
         constants=data.constants.content,
         mutable_data=data.mutable_data.content if len(data.mutable_data.content) > 1 else (),
         delegate_payloads=data.payloads.content[1:],
+        named_data=named_data,
     )
     file.lowering_report = LoweringReport(
         StatePlan.merged([method.state for method in methods]),
         tuple(summary for method in methods for summary in method.summaries()),
         {method.name: method.outer for method in methods},
+        joined,
     )
     return file

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
     from pteron.lowering.outer import Outer
+    from pteron.lowering.packages import PackageSummary
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class LoweringReport:
     state: StatePlan
     delegates: tuple[DelegateSummary, ...]
     outers: Mapping[str, Outer] = field(default_factory=dict, repr=False, compare=False)
+    packages: tuple[PackageSummary, ...] = ()
 
     def outer_program(self, method: str = "forward") -> ExportedProgram:
         """A method as an ``ExportedProgram`` in which each delegate is one call.
@@ -64,6 +66,7 @@ class LoweringReport:
             {
                 "buffers": [_plain(record) for record in self.state.buffers.values()],
                 "delegates": [asdict(delegate) for delegate in self.delegates],
+                "packages": [asdict(package) for package in self.packages],
             },
             indent=2,
             ensure_ascii=False,
@@ -72,6 +75,7 @@ class LoweringReport:
     def __str__(self) -> str:
         lines = state_table.lines(list(self.state.buffers.values()))
         lines += [_line(delegate) for delegate in self.delegates]
+        lines += [str(package) for package in self.packages]
         return "\n".join(lines)
 
 

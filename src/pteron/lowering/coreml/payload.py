@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from pteron.lowering.coreml.convert import Converted
 from pteron.payloads.coreml import memfs
+from pteron.payloads.coreml import metadata as metadata_file
+from pteron.payloads.coreml.metadata import Metadata, MethodNames
 
 if TYPE_CHECKING:
     from pteron.lowering.options import CoreML
@@ -20,32 +22,37 @@ _DATA = "model.mlpackage/Data/com.apple.CoreML"
 
 
 def payload(converted: Converted) -> bytes:
-    """The delegate's payload: the package and ``metadata.json`` as one flat file system.
+    """The delegate's payload: the package and ``metadata.json`` as one flat file system."""
+    names = MethodNames(converted.inputs, converted.outputs)
+    identifier = named(converted.model + converted.weights)
+    return image(converted.model, converted.weights, Metadata(identifier, names))
 
-    The identifier, which ExecuTorch's runtime uses as the name of the compiled model in its
-    cache, is a digest of the content, so that the same model always gives the same bytes.
+
+def named(content: bytes) -> str:
+    """The identifier, which ExecuTorch's runtime uses as the compiled model's name in its cache.
+
+    It is a digest of the content, so that the same model always gives the same bytes.
     """
-    digest = hashlib.sha256(converted.model + converted.weights).hexdigest()
-    metadata = {
-        "inputNames": list(converted.inputs),
-        "outputNames": list(converted.outputs),
-        "identifier": f"pteron_{digest[:32]}",
-    }
+    return f"pteron_{hashlib.sha256(content).hexdigest()[:32]}"
+
+
+def image(model: bytes, weights: bytes, metadata: Metadata) -> bytes:
+    """A Model message, its weights and what ExecuTorch's runtime wants to know of it."""
     files = {
-        "metadata.json": json.dumps(metadata).encode(),
-        f"{_DATA}/model.mlmodel": converted.model,
-        "model.mlpackage/Manifest.json": _manifest(digest, bool(converted.weights)),
+        metadata_file.FILE_NAME: metadata.to_bytes(),
+        f"{_DATA}/model.mlmodel": model,
+        "model.mlpackage/Manifest.json": _manifest(metadata.identifier, bool(weights)),
     }
-    if converted.weights:
-        files[f"{_DATA}/weights/weight.bin"] = converted.weights
+    if weights:
+        files[f"{_DATA}/weights/weight.bin"] = weights
     return memfs.flatten(files)
 
 
-def _manifest(digest: str, weights: bool) -> bytes:
+def _manifest(identifier: str, weights: bool) -> bytes:
     """The package's list of items; their ids are made of the content, not of chance."""
 
     def item(name: str, description: str) -> tuple[str, dict[str, str]]:
-        return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{digest}/{name}")), {
+        return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{identifier}/{name}")), {
             "author": "com.apple.CoreML",
             "description": description,
             "name": name,
