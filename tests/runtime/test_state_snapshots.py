@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 import pteron
-from pteron.errors import FileAccessError, FormatError, StateError
+from pteron.errors import FileAccessError, FormatError, StateError, UsageError
 from pteron.runtime import Module, ModuleState, Snapshot
 from pteron.runtime.identity import Identity
 from pteron.runtime.program_state import ProgramState
@@ -106,6 +106,7 @@ def test_a_snapshot_that_lacks_a_state_or_has_a_wrong_one_changes_nothing(module
         ({"total": good.values["total"]}, "this snapshot lacks steps"),
         ({**good.values, "more": np.zeros(1)}, "no state 'more'"),
         ({**good.values, "steps": np.zeros(2, np.int64)}, "is int64"),
+        ({**good.values, "steps": [1, 2]}, "is int64"),
         ({"total": np.zeros((1, 4), np.float32), "steps": np.zeros((), np.float32)}, "is int64"),
     ]:
         with pytest.raises(StateError, match=message):
@@ -113,6 +114,14 @@ def test_a_snapshot_that_lacks_a_state_or_has_a_wrong_one_changes_nothing(module
         assert values(module) == before
     with pytest.raises(StateError, match="expected a snapshot, not dict"):
         module.state.restore({})  # type: ignore[arg-type]
+
+
+def test_the_first_snapshot_after_a_close_is_one_clear_error(tmp_path: Path) -> None:
+    portable(2.0).save(tmp_path / "p.pte")
+    module = pteron.load(tmp_path / "p.pte", cache=None)
+    module.close()
+    with pytest.raises(UsageError, match="the file is closed"):
+        module.state.snapshot()
 
 
 def one_state(name: str, value: Any) -> ModuleState:

@@ -44,15 +44,11 @@ class Snapshot:
     """Every state's value at one moment, and the identity of the program it belongs to.
 
     It stays valid whatever its module does later, and may be restored any number of times, in any
-    module of the same program. Its arrays are read-only.
+    module of the same program. Arrays of a snapshot that was taken or loaded are read-only.
     """
 
     identity: str
     values: Mapping[str, Array]
-
-    def __post_init__(self) -> None:
-        for value in self.values.values():
-            value.setflags(write=False)
 
     def save(self, path: str | Path) -> None:
         """Write as .safetensors, whole or not at all.
@@ -94,4 +90,10 @@ def _array(name: str, tensor: Mapping[str, Any]) -> Array:
     dtype = _DTYPES.get(tensor["dtype"])
     if dtype is None:
         raise FormatError(f"state '{name}' has dtype {tensor['dtype']}, which no state can have")
-    return np.frombuffer(tensor["data"], dtype).reshape(tensor["shape"])
+    return read_only(np.frombuffer(tensor["data"], dtype).reshape(tensor["shape"]))
+
+
+def read_only(array: Array) -> Array:
+    """The same array, which cannot be written through any more."""
+    array.setflags(write=False)
+    return array

@@ -20,7 +20,7 @@ from pteron.errors import StateError
 from pteron.runtime.arrays import Array
 from pteron.runtime.fitting import fitted
 from pteron.runtime.identity import Identity
-from pteron.runtime.snapshot import Snapshot
+from pteron.runtime.snapshot import Snapshot, read_only
 from pteron.runtime.turns import Turns
 from pteron.suggestions import listed, meant
 
@@ -123,7 +123,8 @@ class ModuleState(Mapping[str, StateEntry]):
         """Copy every state's value, all of the same moment."""
         identity = self._identity.of(self)
         with self._turns:
-            return Snapshot(identity, {name: e.read() for name, e in self._entries.items()})
+            values = {name: read_only(entry.read()) for name, entry in self._entries.items()}
+        return Snapshot(identity, values)
 
     def restore(self, snapshot: Snapshot) -> None:
         """Set every state to the snapshot's value.
