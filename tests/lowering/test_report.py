@@ -98,7 +98,7 @@ def test_a_functional_program_tells_its_last_write():
 
 
 def test_table():
-    table = str(lower(Several(), X).lowering_report).splitlines()
+    *table, runtimes = str(lower(Several(), X).lowering_report).splitlines()
     assert table[0].split() == ["buffer", "type", "first", "value", "owner", "reason"]
     assert table[1].startswith("total   float32 2x3  zero          delegate  every read and write")
     assert table[2].startswith("  updated by aten.mul_.Tensor at ")
@@ -109,6 +109,8 @@ def test_table():
     assert table[-2] == "never written: scale"
     assert table[-1].startswith("forward: delegate 0 (CoreMLBackend)")
     assert table[-1].endswith(" bytes, 1 state")
+    bound, _, not_bound = runtimes.partition(", not by ")
+    assert "executorch-ios18" in bound and "executorch-macos-pip" in not_bound
 
 
 def test_buffers_of_many_layers_share_a_row():

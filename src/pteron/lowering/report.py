@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pteron.errors import UsageError
+from pteron.files.runtimes import coreml_state_runtimes
 from pteron.lowering import state_table
 from pteron.lowering.state import BufferRecord, StatePlan
 from pteron.lowering.weights import WeightRecord, summary
@@ -76,6 +77,8 @@ class LoweringReport:
         lines = state_table.lines(list(self.state.buffers.values()))
         lines += [_line(delegate) for delegate in self.delegates]
         lines += [str(package) for package in self.packages]
+        if any(delegate.states for delegate in self.delegates):
+            lines.append(coreml_state_runtimes())
         return "\n".join(lines)
 
 

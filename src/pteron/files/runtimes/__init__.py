@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pteron.files.runtimes.catalogue import RUNTIMES, find_runtime
+from pteron.files.runtimes.catalogue import RUNTIMES, coreml_state_runtimes, find_runtime
 from pteron.files.runtimes.runtime import Runtime
 
-__all__ = ["RUNTIMES", "Runtime", "find_runtime"]
+__all__ = ["RUNTIMES", "Runtime", "coreml_state_runtimes", "find_runtime"]

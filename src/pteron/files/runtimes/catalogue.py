@@ -106,3 +106,17 @@ def find_runtime(name: str) -> Runtime:
         known = ", ".join(RUNTIMES)
         raise UsageError(f"no runtime {name!r} is known{meant(name, RUNTIMES)}: {known}")
     return RUNTIMES[name]
+
+
+def coreml_state_runtimes() -> str:
+    """A sentence on which of the runtimes bind Core ML state."""
+    binding = [one.name for one in RUNTIMES.values() if one.coreml_state]
+    refusing = [
+        one.name
+        for one in RUNTIMES.values()
+        if "CoreMLBackend" in one.backends and not one.coreml_state
+    ]
+    return (
+        f"Core ML state is bound by {', '.join(binding)} (delegate built with Xcode 16 or newer), "
+        f"not by {', '.join(refusing)}; 'pteron check --for' tells of a file"
+    )
