@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from pteron.payloads import registry
 from tests.conftest import ROOT
 from tests.docs.blocks import EVALUATORS, run_page
 
@@ -35,6 +36,7 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, counter_program: Path)
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     monkeypatch.setenv("PTERON_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setattr(registry, "_registered", {})  # a page adds a payload reader
     return tmp_path
 
 
