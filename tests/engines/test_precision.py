@@ -60,7 +60,7 @@ def test_openvino_is_told_what_it_compiles_and_loads(sources, tmp_path) -> None:
         assert model.get_property("INFERENCE_PRECISION_HINT").to_string() == "f32", name
         assert model.get_property("INFERENCE_NUM_THREADS") == 1, name
         assert model.get_property("DYNAMIC_QUANTIZATION_GROUP_SIZE") == 0, name
-        assert model.get_property("KV_CACHE_PRECISION").to_string() == "f32", name
+        assert model.get_property("KV_CACHE_PRECISION").to_string() == "f16", name
 
 
 def _loaded(source, options, directory):

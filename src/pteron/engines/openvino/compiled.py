@@ -1,7 +1,8 @@
 """A payload that OpenVINO has compiled: in memory, or as the files that a cache keeps.
 
 The directory holds ``functions.json`` (signatures, in order) and one exported OpenVINO model per
-function, which is mapped, not read, when it is loaded.
+function, which is mapped, not read, when it is loaded. Of a function with paged attention, which
+OpenVINO cannot import, it holds the graph and its weights, ready to be compiled again.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ import numpy as np
 
 from pteron.engines.base import Compilation, EngineOptions, FunctionInfo
 from pteron.engines.openvino._import import ov
-from pteron.engines.openvino.function import CompiledFunction
+from pteron.engines.openvino.function import CompiledFunction, StatePages
+from pteron.engines.openvino.passes.paged_attention import PAGED_ATTENTION, tell_heads
 from pteron.engines.openvino.precision import profiling
 from pteron.engines.openvino.session import OpenVINOSession
 from pteron.engines.openvino.signature import from_json, to_json
@@ -48,18 +50,26 @@ def save(compiled: list[CompiledFunction], directory: Path) -> None:
     """Leave compiled functions in a directory; the manifest is written last."""
     entries = []
     for index, item in enumerate(compiled):
-        with (directory / _blob_name(index)).open("wb") as file:
-            file.write(item.model.export_model().getbuffer())
+        _save_function(item, directory, index)
         entries.append(
             {
                 "signature": to_json(item.info),
                 "properties": dict(item.properties),
                 "labels": dict(item.labels),
                 "compilation": asdict(item.compilation),
+                "pages": [asdict(page) for page in item.pages],
             }
         )
     manifest = json.dumps({"format": _FORMAT, "functions": entries})
     (directory / _MANIFEST).write_text(manifest, encoding="utf-8")
+
+
+def _save_function(item: CompiledFunction, directory: Path, index: int) -> None:
+    if item.graph is not None:
+        ov.save_model(item.graph, directory / _graph_name(index), compress_to_fp16=False)
+        return
+    with (directory / _blob_name(index)).open("wb") as file:
+        file.write(item.model.export_model().getbuffer())
 
 
 def load(directory: Path, options: EngineOptions, core: Any) -> list[CompiledFunction]:
@@ -69,7 +79,7 @@ def load(directory: Path, options: EngineOptions, core: Any) -> list[CompiledFun
         if manifest["format"] != _FORMAT:
             raise EngineError(f"{directory}: compiled by another version of pteron")
         return [
-            _load_function(directory / _blob_name(index), entry, options, core)
+            _load_function(directory, index, entry, options, core)
             for index, entry in enumerate(manifest["functions"])
         ]
     except (OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
@@ -77,15 +87,36 @@ def load(directory: Path, options: EngineOptions, core: Any) -> list[CompiledFun
 
 
 def _load_function(
-    path: Path, entry: dict[str, Any], options: EngineOptions, core: Any
+    directory: Path, index: int, entry: dict[str, Any], options: EngineOptions, core: Any
 ) -> CompiledFunction:
-    mapped = np.memmap(path, dtype=np.uint8, mode="c")
-    blob = ov.Tensor(mapped, mapped.shape, ov.Type.u8)
-    model = core.import_model(blob, "CPU", entry["properties"] | profiling(options))
+    properties = entry["properties"] | profiling(options)
+    if entry["pages"]:
+        blob, model = None, _compile_graph(directory / _graph_name(index), properties, core)
+    else:
+        mapped = np.memmap(directory / _blob_name(index), dtype=np.uint8, mode="c")
+        blob = ov.Tensor(mapped, mapped.shape, ov.Type.u8)
+        model = core.import_model(blob, "CPU", properties)
     info = from_json(entry["signature"])
     compilation = Compilation(**entry["compilation"])
-    return CompiledFunction(info, model, entry["properties"], entry["labels"], blob, compilation)
+    pages = tuple(StatePages(**page | {"pages": tuple(page["pages"])}) for page in entry["pages"])
+    return CompiledFunction(
+        info, model, entry["properties"], entry["labels"], blob, compilation, pages
+    )
+
+
+def _compile_graph(path: Path, properties: dict[str, Any], core: Any) -> Any:
+    """Compile a saved graph: OpenVINO's blobs lose what paged attention must be told."""
+    core.get_versions("CPU")  # loads the plugin, which knows the operation that files name
+    graph = core.read_model(path)
+    for node in graph.get_ordered_ops():
+        if node.get_type_name() == PAGED_ATTENTION:
+            tell_heads(node)
+    return core.compile_model(graph, "CPU", properties)
 
 
 def _blob_name(index: int) -> str:
     return f"function{index}.blob"
+
+
+def _graph_name(index: int) -> str:
+    return f"function{index}.xml"

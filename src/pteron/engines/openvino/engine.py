@@ -13,7 +13,8 @@ from pteron.engines.openvino import compiled, device
 from pteron.engines.openvino._import import ov
 from pteron.engines.openvino.build import build
 from pteron.engines.openvino.compiled import OpenVINOCompiledModel
-from pteron.engines.openvino.function import CompiledFunction
+from pteron.engines.openvino.function import CompiledFunction, StatePages
+from pteron.engines.openvino.passes import Page, Target, rewrite
 from pteron.engines.openvino.precision import (
     check,
     compile_properties,
@@ -42,7 +43,7 @@ class OpenVINOEngine:
         return device.features()
 
     def compile(self, source: PayloadSource, options: EngineOptions, directory: Path) -> None:
-        compiled.save(list(_compile(source, options)), directory)
+        compiled.save(list(_compile(source, options, to_save=True)), directory)
 
     def load(self, source: PayloadSource, options: EngineOptions, directory: Path) -> CompiledModel:
         return OpenVINOCompiledModel(compiled.load(directory, options, _core()))
@@ -56,7 +57,9 @@ def _core() -> Any:
     return ov.Core()
 
 
-def _compile(source: PayloadSource, options: EngineOptions) -> Iterator[CompiledFunction]:
+def _compile(
+    source: PayloadSource, options: EngineOptions, to_save: bool = False
+) -> Iterator[CompiledFunction]:
     check(options)
     package, size = CoreMLPackage(source), weight_bytes(source)
     for name in function_names(package):
@@ -64,19 +67,36 @@ def _compile(source: PayloadSource, options: EngineOptions) -> Iterator[Compiled
         properties = compile_properties(options, functions, size)
         with stage(f"translate {name}"):
             built = build(package, name)
-        try:
+            target = Target(properties["INFERENCE_PRECISION_HINT"], options.precision == "f32")
+            rewrites = rewrite(built.model, target)
+        graph = built.model if target.pages else None
+        model = None
+        if graph is None or not to_save:
             with stage(f"compile {name}"):
-                model = _core().compile_model(built.model, "CPU", properties | profiling(options))
-        except RuntimeError as error:
-            message = f"function '{name}': OpenVINO cannot compile it: {error}"
-            raise EngineError(message, function=name) from error
+                model = _compile_model(name, built.model, properties | profiling(options))
         yield CompiledFunction(
             built.info,
             model,
             properties,
             built.labels,
             compilation=Compilation(
+                rewrites,
                 state_bytes_copied=variable_bytes(built.model),
                 weight_bytes=weights_read(package, name),
             ),
+            pages=tuple(_pages(built.model, page) for page in target.pages),
+            graph=graph,
         )
+
+
+def _compile_model(name: str, model: Any, properties: Mapping[str, Any]) -> Any:
+    try:
+        return _core().compile_model(model, "CPU", dict(properties))
+    except RuntimeError as error:
+        message = f"function '{name}': OpenVINO cannot compile it: {error}"
+        raise EngineError(message, function=name) from error
+
+
+def _pages(model: Any, page: Page) -> StatePages:
+    shape = tuple(page.parameter.get_partial_shape().to_shape())
+    return StatePages(page.state, model.get_parameter_index(page.parameter), shape, page.shape[2])

@@ -10,11 +10,30 @@ from pteron.engines.base import Compilation, FunctionInfo
 
 
 @dataclass(frozen=True)
+class StatePages:
+    """A state that a function is given as an input, in pages, and updates in place.
+
+    Attributes:
+        state: its name.
+        input: index of the input.
+        pages: shape of the input: ``[pages, heads, rows of a page, size]``.
+        rows: of the state, ``[1, heads, rows, size]``.
+    """
+
+    state: str
+    input: int
+    pages: tuple[int, ...]
+    rows: int
+
+
+@dataclass(frozen=True)
 class CompiledFunction:
     """A function's signature, OpenVINO's product and the properties it was made with.
 
     ``labels`` are the classes of a classifier's outputs, whose value OpenVINO gives as
     probabilities.
+    ``graph`` is what it was compiled from, kept where the product itself cannot be exported;
+    ``model`` is None where that is only to be saved.
     ``memory`` is what the product was imported from: OpenVINO uses weights there without keeping
     it alive, so whoever may still call the product must hold on to this object.
     """
@@ -25,3 +44,5 @@ class CompiledFunction:
     labels: Mapping[str, list[Any]] = field(default_factory=dict)
     memory: Any = None
     compilation: Compilation = field(default_factory=Compilation)
+    pages: tuple[StatePages, ...] = ()
+    graph: Any = None

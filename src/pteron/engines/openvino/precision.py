@@ -44,12 +44,12 @@ def compile_properties(
         "INFERENCE_PRECISION_HINT": hint,
         "PERFORMANCE_HINT": "LATENCY",
         "NUM_STREAMS": 1,
+        "KV_CACHE_PRECISION": "bf16" if hint == "bf16" else "f16",  # a state's own type is fp16
     }
     if options.precision != "fast":
         properties |= {
             "CPU_DENORMALS_OPTIMIZATION": False,
             "DYNAMIC_QUANTIZATION_GROUP_SIZE": 0,
-            "KV_CACHE_PRECISION": hint,
         }
     if options.threads is not None:
         properties["INFERENCE_NUM_THREADS"] = options.threads

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pteron.engines.base import FunctionInfo, OpTime, ValueInfo
 from pteron.engines.openvino.function import CompiledFunction
 from pteron.engines.openvino.profile import op_times, operations
+from pteron.engines.openvino.state_slots import PagesSlot, Slot, VariableSlot
 from pteron.engines.openvino.states import SharedStates
 from pteron.errors import EngineError, UsageError
 
@@ -23,6 +24,8 @@ class OpenVINOSession:
     def __init__(self, functions: Mapping[str, CompiledFunction]) -> None:
         self._functions = functions
         self._requests: dict[str, Any] = {}
+        self._slots: dict[str, dict[str, Slot]] = {}
+        self._pages: dict[tuple[str, str, tuple[int, ...]], PagesSlot] = {}
         self._operations: dict[str, Mapping[str, tuple[str, ...]]] = {}
         states = {s.name: s for function in functions.values() for s in function.info.states}
         self._states = SharedStates(states)
@@ -34,7 +37,7 @@ class OpenVINOSession:
         info = self._functions[function].info
         _check(info, inputs)
         request = self._request(function)
-        self._states.move_to(request)
+        self._states.move_to(self._slots[function])
         try:
             request.infer(list(inputs), share_inputs=True)
         except RuntimeError as error:
@@ -65,8 +68,23 @@ class OpenVINOSession:
 
     def _request(self, function: str) -> Any:
         if function not in self._requests:
-            self._requests[function] = self._functions[function].model.create_infer_request()
+            request = self._functions[function].model.create_infer_request()
+            self._slots[function] = self._new_slots(self._functions[function], request)
+            self._requests[function] = request
         return self._requests[function]
+
+    def _new_slots(self, function: CompiledFunction, request: Any) -> dict[str, Slot]:
+        """Where a function keeps its states; functions with pages alike share them."""
+        slots: dict[str, Slot] = {v.name: VariableSlot(v) for v in request.query_state()}
+        for page in function.pages:
+            port = function.model.inputs[page.input]
+            kind = port.get_element_type()
+            alike = page.state, kind.get_type_name(), page.pages
+            if alike not in self._pages:
+                self._pages[alike] = PagesSlot(kind, page.pages, page.rows)
+            request.set_tensor(port, self._pages[alike].tensor)
+            slots[page.state] = self._pages[alike]
+        return slots
 
 
 def _output(value: ValueInfo, computed: Array, labels: list[Any] | None) -> Array:

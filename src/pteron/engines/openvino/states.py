@@ -1,33 +1,35 @@
 """State values of one session, shared by all functions of a payload.
 
-Every compiled function has variables of its own, so a state's value lives in one place at a time:
-in the request that ran last (its *holder*), or *parked* here after a write. It is copied only when
-another function needs it.
+Every compiled function keeps a state in its own way (see :mod:`.state_slots`), so a state's value
+lives in one place at a time: in the slot that was used last (its *holder*), or *parked* here after
+a write. It is copied only when a function with another slot needs it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pteron.engines.base import ValueInfo
-from pteron.engines.openvino._import import ov
+from pteron.engines.openvino.state_slots import Array, Slot
 from pteron.errors import StateError
-
-Array = NDArray[np.generic]
 
 
 @dataclass
 class _Place:
-    """Where a state's value is: in a request, parked, or (neither) nowhere: it is all zeros."""
+    """Where a state's value is: in a slot, parked, or (neither) nowhere: it is all zeros."""
 
     info: ValueInfo
-    holder: Any = None
+    holder: Slot | None = None
     parked: Array | None = None
+
+    def value(self) -> Array | None:
+        """A copy of the value, ``None`` for zeros."""
+        if self.holder is not None:
+            return self.holder.read().astype(self.info.dtype, copy=False)
+        return None if self.parked is None else self.parked.copy()
 
 
 class SharedStates:
@@ -36,22 +38,17 @@ class SharedStates:
     def __init__(self, infos: Mapping[str, ValueInfo]) -> None:
         self._places = {name: _Place(info) for name, info in infos.items()}
 
-    def move_to(self, request: Any) -> None:
-        """Bring every state that the request's function uses into the request."""
-        for variable in request.query_state():
-            place = self._places[variable.name]
-            if place.holder is request:
-                continue
-            value = self._value(place)
-            if value is None:
-                variable.reset()
-            else:
-                variable.state = ov.Tensor(value)
-            place.holder, place.parked = request, None
+    def move_to(self, slots: Mapping[str, Slot]) -> None:
+        """Bring the states of a function into its slots."""
+        for name, slot in slots.items():
+            place = self._places[name]
+            if place.holder is not slot:
+                slot.write(place.value())
+                place.holder, place.parked = slot, None
 
     def read(self, name: str) -> Array:
         place = self._place(name)
-        value = self._value(place)
+        value = place.value()
         return np.zeros(_shape(place.info), place.info.dtype) if value is None else value
 
     def write(self, name: str, value: Array) -> None:
@@ -72,15 +69,6 @@ class SharedStates:
             known = ", ".join(self._places) or "none"
             raise StateError(f"there is no state '{name}'; the payload has: {known}")
         return self._places[name]
-
-    @staticmethod
-    def _value(place: _Place) -> Array | None:
-        """A copy of the value, ``None`` for zeros."""
-        if place.holder is None:
-            return None if place.parked is None else place.parked.copy()
-        variables = place.holder.query_state()
-        held = next(v for v in variables if v.name == place.info.name)
-        return np.array(held.state.data, dtype=place.info.dtype)
 
 
 def _shape(info: ValueInfo) -> tuple[int, ...]:

@@ -1,0 +1,99 @@
+"""What parts of a model come to for every position that its input may give.
+
+Which rows attention may see, and which row of a state is written, programs compute from a position
+that they get as an input. That such a computation is what it looks like is not guessed from its
+form but found by doing it, once for every position.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pteron.engines.openvino._import import opset, ov
+from pteron.engines.openvino.passes.graph_walk import replace, static_shape
+
+_EXACT = {"INFERENCE_PRECISION_HINT": "f32", "NUM_STREAMS": 1, "INFERENCE_NUM_THREADS": 1}
+
+
+def position_of(outputs: Sequence[Any]) -> Any:
+    """The one input that outputs depend on, a single int32; None if there are others."""
+    seen: set[str] = set()
+    parameters: dict[str, Any] = {}
+    waiting = [output.get_node() for output in outputs]
+    while waiting:
+        node = waiting.pop()
+        if node.get_name() in seen:
+            continue
+        seen.add(node.get_name())
+        if node.get_type_name() == "Parameter":
+            parameters[node.get_name()] = node
+        elif node.get_type_name() != "ReadValue":  # its shape may count here, its value may not
+            waiting += [value.get_node() for value in node.input_values()]
+    if len(parameters) != 1:
+        return None
+    (parameter,) = parameters.values()
+    is_int = parameter.get_element_type() == ov.Type.i32
+    return parameter if is_int and static_shape(parameter.output(0)) in ((), (1,)) else None
+
+
+def at_every_position(
+    outputs: Sequence[Any], parameter: Any, count: int
+) -> Iterator[list[NDArray[Any]]]:
+    """Values of outputs at positions 0 to ``count - 1``, valid until the next are asked for."""
+    model = _part(outputs, parameter)
+    request = ov.Core().compile_model(model, "CPU", _EXACT).create_infer_request()
+    shape = static_shape(parameter.output(0)) or ()
+    for position in range(count):
+        request.infer([np.full(shape, position, np.int32)])
+        yield [request.get_output_tensor(index).data for index in range(len(outputs))]
+
+
+def _part(outputs: Sequence[Any], parameter: Any) -> Any:
+    """A model of its own that computes outputs; states in it are zeros."""
+    results = [opset.result(output) for output in outputs]
+    model = ov.Model(results, [parameter], "positions").clone()
+    for node in model.get_ordered_ops():
+        if node.get_type_name() == "ReadValue":
+            shape = node.output(0).get_partial_shape().to_shape()
+            zeros = opset.constant(np.zeros(shape, np.float32), node.get_element_type())
+            replace(node.output(0), zeros.output(0))
+    return model
+
+
+def form(output: Any) -> str:
+    """A digest of how an output is computed: equal for what is computed alike.
+
+    States are told apart by their shapes only.
+    """
+    return _Forms().of(output)
+
+
+class _Forms:
+    def __init__(self) -> None:
+        self._known: dict[str, str] = {}
+
+    def of(self, output: Any) -> str:
+        node = output.get_node()
+        name = node.get_name()
+        if name not in self._known:
+            self._known[name] = self._digest(node)
+        return f"{self._known[name]}:{output.get_index()}"
+
+    def _digest(self, node: Any) -> str:
+        kind = node.get_type_name()
+        digest = blake2b(digest_size=16)
+        digest.update(f"{kind} {node.output(0).get_partial_shape()}".encode())
+        if kind == "Parameter":
+            digest.update(node.get_name().encode())
+        elif kind == "Constant":
+            digest.update(f"{node.get_element_type()}".encode() + np.asarray(node.data).tobytes())
+        elif kind != "ReadValue":
+            digest.update(repr(sorted(node.get_attributes().items())).encode())
+            for value in node.input_values():
+                digest.update(self.of(value).encode())
+        return digest.hexdigest()
