@@ -41,11 +41,15 @@ class TensorInput(Declared):
     variadic: bool = False
 
     def take(self, value: Named) -> Any:
+        self.check(value)
+        assert isinstance(value, Value)
+        return value.tensor()
+
+    def check(self, value: Named) -> None:
+        """An OpProblem unless the value is a tensor of a right type."""
         dtype = self.dtype(value)
         if dtype not in self.dtypes:
             raise OpProblem(f"must be {' or '.join(sorted(self.dtypes))}, not {dtype}")
-        assert isinstance(value, Value)
-        return value.tensor()
 
     @staticmethod
     def dtype(value: Named) -> str:
@@ -53,6 +57,15 @@ class TensorInput(Declared):
         if not isinstance(value, Value) or not isinstance(value.type, TensorType):
             raise OpProblem(f"must be a tensor, not {value.type}")
         return value.type.dtype
+
+
+class WeightInput(TensorInput):
+    """A tensor that may also be quantised weights, in the form in which OpenVINO keeps them."""
+
+    def take(self, value: Named) -> Any:
+        self.check(value)
+        assert isinstance(value, Value)
+        return value.weight()
 
 
 @dataclass(frozen=True)
@@ -117,6 +130,7 @@ Floats = Annotated[Any, TensorInput(_FLOATS)]
 FloatsT = Annotated[Any, TensorInput(_FLOATS, "T")]
 Numbers = Annotated[Any, TensorInput(_FLOATS | _INTS)]
 NumbersT = Annotated[Any, TensorInput(_FLOATS | _INTS, "T")]
+Weights = Annotated[Any, WeightInput(_FLOATS | _INTS)]
 Ints = Annotated[Any, TensorInput(_INTS)]
 Bools = Annotated[Any, TensorInput(_BOOL)]
 BoolsOrFloats = Annotated[Any, TensorInput(_FLOATS | _BOOL)]

@@ -9,7 +9,8 @@ import numpy as np
 
 from pteron.engines.openvino._import import opset, ov
 from pteron.engines.openvino.problem import OpProblem
-from pteron.engines.openvino.values import Output
+
+Output = Any  # openvino.Output, whose bindings carry no types
 
 
 def rank(x: Output) -> int:

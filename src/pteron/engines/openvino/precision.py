@@ -5,7 +5,8 @@ quantise activations and KV caches to 8 bits; so all three are always said.
 
 ``model``: fp32 wherever a value is fp32. A program whose values are all fp16 runs in fp16 only
 where that pays, which is when reading its weights takes the time: fp32 would double them. A small
-one runs in fp32, which costs nothing and is closer to exact.
+one runs in fp32, which costs nothing and is closer to exact; so does one with quantised weights,
+which OpenVINO keeps as they are in fp32 alone.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from pteron.payloads.coreml.proto import mil_pb2 as mil
 PRECISIONS = ("model", "f32", "fast")
 # Ops that change no value: an fp32 input that is only cast to fp16 is no fp32 computation.
 _MOVES = frozenset({"const", "cast", "identity"})
+_QUANTISED = frozenset({"constexpr_blockwise_shift_scale", "constexpr_affine_dequantize"})
 _SMALL = 32 << 20  # bytes of weights below which fp32 is as fast as fp16
 
 
@@ -72,10 +74,14 @@ def _hint(precision: str, functions: Sequence[mil.Function], weights: int) -> st
         return "bf16"
     if precision == "f32" or "FP16" not in capabilities:
         return "f32"
-    if precision == "model" and weights < _SMALL:
-        return "f32"
     blocks = [b for f in functions for b in f.block_specializations.values()]
+    if precision == "model" and (weights < _SMALL or any(map(_is_quantised, blocks))):
+        return "f32"
     return "f32" if any(map(_computes_in_fp32, blocks)) else "f16"
+
+
+def _is_quantised(block: mil.Block) -> bool:
+    return any(operation.type in _QUANTISED for operation in block.operations)
 
 
 def _computes_in_fp32(block: mil.Block) -> bool:

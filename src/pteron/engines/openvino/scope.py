@@ -38,7 +38,9 @@ class Scope:
         outer = self.parent.find(name)
         if self.inline or not isinstance(outer, Value):
             return outer
-        if outer.array is not None:  # a constant node of its own: graphs share no nodes
+        if outer.quantised is not None:  # a constant node of its own: graphs share no nodes
+            self.names[name] = Value(outer.type, quantised=outer.quantised)
+        elif outer.array is not None:
             self.names[name] = Value(outer.type, array=outer.array)
         else:
             self.names[name] = Value(outer.type, output=self._capture(outer.tensor()))

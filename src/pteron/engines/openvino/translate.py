@@ -14,6 +14,7 @@ from pteron.engines.openvino.binding import bind
 from pteron.engines.openvino.constants import Weights, read_value
 from pteron.engines.openvino.names import name_nodes
 from pteron.engines.openvino.problem import OpProblem
+from pteron.engines.openvino.quantised import Quantised
 from pteron.engines.openvino.registry import find
 from pteron.engines.openvino.scope import Scope
 from pteron.engines.openvino.types import AnyType, StateType, TensorType, read_type
@@ -162,8 +163,12 @@ def as_declared(type: AnyType, built: Any) -> Named:
     """What an op built, checked against the type the program declares for it."""
     if isinstance(built, (Value, Classes)):
         return built
+    if isinstance(built, Quantised):
+        _check_known(type, built.data.shape, built.scale.dtype)
+        return Value(type, quantised=built)
     output = built.output(0) if hasattr(built, "output") else built
     if isinstance(output, np.ndarray):
+        _check_known(type, output.shape, output.dtype)
         return Value(type, array=output)
     if not isinstance(type, TensorType):
         raise OpProblem(f"its output is a tensor but is declared as {type}")
@@ -172,6 +177,11 @@ def as_declared(type: AnyType, built: Any) -> Named:
     if not type.partial_shape.compatible(output.get_partial_shape()):
         raise OpProblem(f"its output is {output.get_partial_shape()} but is declared as {type}")
     return Value(type, output=output)
+
+
+def _check_known(type: AnyType, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    if not isinstance(type, TensorType) or type.shape != shape or type.storage != dtype:
+        raise OpProblem(f"its output is {dtype}{list(shape)} but is declared as {type}")
 
 
 def _variable(name: str, type: TensorType) -> Any:

@@ -2,29 +2,44 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from pteron.engines.openvino._import import opset, ov
 from pteron.engines.openvino.problem import OpProblem
+from pteron.engines.openvino.quantised import Quantised
+from pteron.engines.openvino.shared import shared_constant
 from pteron.engines.openvino.types import AnyType
 
 Output = Any  # openvino.Output, whose bindings carry no types
 
 
-@dataclass(eq=False)
 class Value:
-    """A value: known now (``array``), or computed by the OpenVINO graph (``output``).
+    """A value: known now (:attr:`array`), or computed by the OpenVINO graph (:attr:`output`).
 
-    A known value enters the graph only when an op asks for it as a tensor.
+    A known value enters the graph only when an op asks for it as a tensor; a quantised one is
+    written out only when an op asks for its elements.
     """
 
-    type: AnyType
-    array: NDArray[Any] | None = None
-    output: Output | None = None
+    def __init__(
+        self,
+        type: AnyType,
+        array: NDArray[Any] | None = None,
+        output: Output | None = None,
+        quantised: Quantised | None = None,
+    ) -> None:
+        self.type = type
+        self.output = output
+        self.quantised = quantised
+        self._array = array
+
+    @property
+    def array(self) -> NDArray[Any] | None:
+        """Its elements where they are known."""
+        if self._array is None and self.quantised is not None:
+            self._array = self.quantised.expanded()
+        return self._array
 
     def tensor(self) -> Output:
         """The value as an output of the OpenVINO graph."""
@@ -33,6 +48,11 @@ class Value:
                 raise OpProblem(f"{self.type} cannot be used as a tensor")
             self.output = shared_constant(self.array).output(0)
         return self.output
+
+    def weight(self) -> Output:
+        """The value for an op that can do with quantised weights."""
+        kept = None if self.quantised is None else self.quantised.kept()
+        return self.tensor() if kept is None else kept.output(0)
 
 
 @dataclass(eq=False)
@@ -57,24 +77,3 @@ class State:
 
 Named = Value | Classes | State
 """What a name can stand for."""
-
-
-@dataclass(eq=False)
-class _Memory:
-    """Lets NumPy see read-only memory as writable, which OpenVINO demands and never uses."""
-
-    array: NDArray[Any]
-    __array_interface__: dict[str, Any] = field(init=False)
-
-    def __post_init__(self) -> None:
-        interface = dict(self.array.__array_interface__)
-        interface["data"] = (interface["data"][0], False)
-        self.__array_interface__ = interface
-
-
-def shared_constant(array: NDArray[Any]) -> Any:
-    """An OpenVINO constant over the array's own memory, which it keeps alive."""
-    array = np.ascontiguousarray(array).reshape(array.shape)
-    if array.size == 0:
-        return opset.constant(array)
-    return ov.op.Constant(np.asarray(_Memory(array)), shared_memory=True)

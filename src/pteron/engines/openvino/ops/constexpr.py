@@ -1,18 +1,20 @@
 """Compressed constants (coremltools ``ops/defs/iOS16/constexpr_ops.py``, ``iOS18/compression.py``).
 
-They are written out when the payload is compiled, so that whatever uses them sees a plain constant.
+They are written out when the payload is compiled, so that whatever uses them sees a plain constant;
+save that ``linear`` takes quantised weights as they are (:mod:`pteron.engines.openvino.quantised`).
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from pteron.engines.openvino.declare import Array, Int, IntList, Text
+from pteron.engines.openvino.declare import Array, Int, IntList, Raw, Text
 from pteron.engines.openvino.problem import OpProblem
+from pteron.engines.openvino.quantised import Quantised, spread
 from pteron.engines.openvino.registry import mil_op
+from pteron.engines.openvino.types import TensorType
+from pteron.engines.openvino.values import Value
 
 Values = NDArray[np.generic]
 
@@ -28,14 +30,15 @@ def constexpr_cast(source_val: Array, output_dtype: Text) -> Values:
 @mil_op(since=16, tested="coremltools")
 def constexpr_affine_dequantize(
     quantized_data: Array, zero_point: Array, scale: Array, axis: Int
-) -> Values:
+) -> Quantised:
     shape = [1] * quantized_data.ndim
     shape[axis] = -1
     zero, factor = (
-        parameter.reshape(shape) if parameter.size > 1 else parameter.reshape(())
-        for parameter in (zero_point.astype(np.float32), scale.astype(np.float32))
+        parameter.reshape(shape if parameter.size > 1 else [1] * quantized_data.ndim)
+        for parameter in (zero_point, scale)
     )
-    return (factor * (quantized_data.astype(np.float32) - zero)).astype(scale.dtype)
+    offset = zero if zero.any() else None
+    return Quantised(quantized_data, quantized_data.dtype.name, factor, offset)
 
 
 @mil_op(since=16, tested="coremltools")
@@ -65,13 +68,11 @@ def constexpr_sparse_to_dense_18(nonzero_data: Array, mask: Array) -> Values:
 
 @mil_op(since=18, tested="coremltools")
 def constexpr_blockwise_shift_scale(
-    data: Array, scale: Array, offset: Array | None = None
-) -> Values:
-    values: Any = data.astype(np.float32)
-    if offset is not None:
-        values -= _spread(offset.astype(np.float32), data.shape)
-    values *= _spread(scale.astype(np.float32), data.shape)
-    return np.asarray(values, scale.dtype)
+    data: Raw, scale: Array, offset: Array | None = None
+) -> Quantised:
+    if not isinstance(data, Value) or data.array is None or not isinstance(data.type, TensorType):
+        raise OpProblem("input 'data' must be a constant")
+    return Quantised(data.array, data.type.dtype, scale, offset)
 
 
 @mil_op("constexpr_lut_to_dense", since=18, tested="coremltools")
@@ -96,7 +97,8 @@ def constexpr_lut_to_sparse(
 def constexpr_sparse_blockwise_shift_scale(
     data_mask: Array, nonzero_data: Array, scale: Array, offset: Array | None = None
 ) -> list[Values]:
-    dense = constexpr_blockwise_shift_scale(_dense(nonzero_data, data_mask), scale, offset)
+    data = _dense(nonzero_data, data_mask)
+    dense = Quantised(data, data.dtype.name, scale, offset).expanded()
     return [data_mask, dense[data_mask.astype(bool)]]
 
 
@@ -109,18 +111,8 @@ def _dense(nonzero: Values, mask: Values) -> Values:
     return dense
 
 
-def _spread(values: Values, shape: tuple[int, ...]) -> Values:
-    """One value per block, repeated over the elements of its block."""
-    for axis, (blocks, size) in enumerate(zip(values.shape, shape, strict=True)):
-        if not blocks or size % blocks:
-            raise OpProblem(f"{blocks} blocks do not divide {size} elements of axis {axis}")
-        if blocks > 1:
-            values = np.repeat(values, size // blocks, axis=axis)
-    return values
-
-
 def _spread_tables(lut: Values, shape: tuple[int, ...]) -> Values:
-    tables = _spread(lut, (*shape, *lut.shape[-2:]))
+    tables = spread(lut, (*shape, *lut.shape[-2:]))
     return np.broadcast_to(tables, (*shape, *lut.shape[-2:]))
 
 
