@@ -3,7 +3,7 @@
 
 import { select } from "d3-selection";
 import { curveBasis, line } from "d3-shape";
-import { zoom, zoomIdentity, type D3ZoomEvent } from "d3-zoom";
+import { zoom, zoomIdentity, zoomTransform, type D3ZoomEvent } from "d3-zoom";
 import { button, fresh, h, s } from "./dom";
 import { share, time } from "./format";
 import { isGroup, leaves, type Group, type Item } from "./groups";
@@ -12,6 +12,7 @@ import { level } from "./level";
 import { roving } from "./roving";
 import type { Leaf, Scope } from "./scope";
 import { nodeTime, scopeTime } from "./times";
+import { tip } from "./tooltip";
 
 const READABLE = 0.65; // the scale at which text can still be read
 
@@ -55,6 +56,7 @@ export function graphView(actions: Actions): GraphView {
   }).observe(svg);
 
   function show(scope: Scope, group: Group, chosen?: Leaf): void {
+    tip.hide();
     picture = placed(level(scope, group));
     const total = scopeTime(scope);
     edges.replaceChildren(...picture.edges.flatMap((edge) => drawnEdge(edge, arrow)));
@@ -82,11 +84,12 @@ export function graphView(actions: Actions): GraphView {
         role: "button",
         "aria-label": spoken(node, total),
       },
-      s("title", {}, [node.title, node.sub].filter(Boolean).join("\n")),
       node.kind === "group" ? s("rect", { class: "behind", ...attributes, x: 4, y: 4 }) : null,
       s("rect", { class: "body", ...attributes }),
       s("text", { class: "title", x: width / 2, y: node.lines[1] ? 18 : 19 }, node.lines[0]),
+      " ", // a space between the words, for those who hear them
       node.lines[1] ? s("text", { class: "sub", x: width / 2, y: 34 }, node.lines[1]) : null,
+      " ",
       ...heat(node, total),
     );
     listen(made, node);
@@ -95,7 +98,15 @@ export function graphView(actions: Actions): GraphView {
 
   function listen(made: SVGGElement, node: PlacedNode): void {
     made.addEventListener("click", () => choose(made, node));
-    made.addEventListener("focus", () => node.item && actions.choose(node.item));
+    made.addEventListener("focus", () => {
+      reveal(node);
+      if (node.item) actions.choose(node.item);
+    });
+    made.addEventListener("pointerleave", () => tip.hide());
+    made.addEventListener("pointermove", (event) => {
+      const [title, sub] = node.lines;
+      if (title !== node.title || sub !== node.sub) tip.show(event, node.title, [node.sub]);
+    });
     made.addEventListener("dblclick", () => node.item && actions.open(node.item));
     made.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" && event.key !== " ") return;
@@ -109,6 +120,15 @@ export function graphView(actions: Actions): GraphView {
     mark(made);
     made.focus({ preventScroll: true });
     if (node.item) actions.choose(node.item);
+  }
+
+  /** Moves the picture as little as it takes to have a node in view. */
+  function reveal(node: PlacedNode): void {
+    const { k, x, y } = zoomTransform(svg);
+    const { clientWidth, clientHeight } = svg;
+    const dx = outside(k * (node.x - node.width / 2) + x, k * (node.x + node.width / 2) + x, clientWidth);
+    const dy = outside(k * (node.y - node.height / 2) + y, k * (node.y + node.height / 2) + y, clientHeight);
+    if (dx || dy) behaviour.transform(surface, zoomIdentity.translate(x - dx, y - dy).scale(k));
   }
 
   function mark(made: SVGGElement): void {
@@ -152,6 +172,12 @@ export function graphView(actions: Actions): GraphView {
   };
 }
 
+/** How far a stretch stands out of `0..room`, with a little air around it. */
+function outside(from: number, to: number, room: number): number {
+  const air = 12;
+  return from < air ? from - air : to > room - air ? to - room + air : 0;
+}
+
 /** In the middle where it fits, else with `at` as near to the middle as leaves no gap. */
 function shift(room: number, size: number, at: number): number {
   if (size <= room) return (room - size) / 2;
@@ -169,13 +195,19 @@ function fate(item: Item | null): string {
   return "fate-mixed";
 }
 
+/** What is written on it, word for word, then what it is. */
 function spoken(node: PlacedNode, total: number): string {
-  const what = { port: "value", state: "state", group: "group" }[node.kind] ?? "";
-  const spent = nodeTime(node);
-  const measured = spent === null ? "" : `${time(spent)}, ${share(spent, total)} of the time`;
+  const written = [...node.lines, measured(node, total)].filter(Boolean).join(" ");
+  const whole = node.lines[0] === node.title ? "" : node.title;
+  const what = { port: "value", state: "state", group: "group", delegate: "delegate" }[node.kind] ?? "";
   const changed = fate(node.item).replace("fate-", "").replace("same", "");
   const inside = node.item && opens(node.item) ? "opens" : "";
-  return [what, node.title, node.sub, measured, changed, inside].filter(Boolean).join(", ");
+  return [written, whole, what, changed, inside].filter(Boolean).join(", ");
+}
+
+function measured(node: PlacedNode, total: number): string {
+  const spent = nodeTime(node);
+  return spent === null || !total ? "" : `${time(spent)} · ${share(spent, total)}`;
 }
 
 function heat(node: PlacedNode, total: number): SVGElement[] {
@@ -183,9 +215,8 @@ function heat(node: PlacedNode, total: number): SVGElement[] {
   if (spent === null || !total) return [];
   const { width, height } = node;
   const bar = Math.max(2, ((width - 20) * spent) / total);
-  const text = `${time(spent)} · ${share(spent, total)}`;
   return [
-    s("text", { class: "spent", x: width / 2, y: height - 9 }, text),
+    s("text", { class: "spent", x: width / 2, y: height - 9 }, measured(node, total)),
     s("rect", { class: "heat-track", x: 10, y: height - 6, width: width - 20, height: 3 }),
     s("rect", { class: "heat", x: 10, y: height - 6, width: Math.min(bar, width - 20), height: 3 }),
   ];

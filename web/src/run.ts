@@ -25,10 +25,14 @@ export function runView(report: ReportData): HTMLElement {
   let [method, file] = [0, last];
   const files = report.files.map((one, at) => `${at ? "after" : "before"}: ${one.name}`);
   const sides = choice("file", last ? files : [], (at) => draw(method, at));
-  sides.set(last);
   page.append(h("div", { class: "choices" }, choice("method", names, (at) => draw(at, file)).element, sides.element), place);
+  function has(inFile: number, at: number): boolean {
+    const { methods } = report.files[inFile]!;
+    return failed(methods) || methods.some((one) => one.name === names[at]);
+  }
   function draw(nextMethod: number, nextFile: number): void {
-    [method, file] = [nextMethod, nextFile];
+    [method, file] = [nextMethod, has(nextFile, nextMethod) ? nextFile : last - nextFile];
+    sides.set(file);
     place.replaceChildren(methodView(report, file, names[method]!));
   }
   draw(method, file);

@@ -109,7 +109,7 @@ export function table<Row>(
   }
 
   draw();
-  const region = { class: "scroll", tabindex: 0, role: "region", "aria-label": options.caption };
+  const region = { class: "scroll", tabindex: 0, role: "group", "aria-label": options.caption };
   return {
     element: h("div", { class: "table" }, h("div", region, grid), foot),
     show(next) {

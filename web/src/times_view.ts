@@ -48,7 +48,7 @@ function ranking(title: string, rows: Row[]): HTMLElement {
   const columns = [
     { title: "what", cell: (row: Row) => what(row), by: (row: Row) => row.name, class: "name" },
     { title: "method", cell: (row: Row) => row.method, by: (row: Row) => row.method },
-    { title: "", cell: (row: Row) => bar(row.total / longest), class: "bar-cell" },
+    { title: "beside the longest", cell: (row: Row) => bar(row.total / longest), class: "bar-cell" },
     { title: "per run", cell: (row: Row) => time(row.total / row.runs), by: (row: Row) => row.total / row.runs, numeric: true },
     { title: "runs", cell: (row: Row) => count(row.runs), by: (row: Row) => row.runs, numeric: true },
     { title: "in all", cell: (row: Row) => time(row.total), by: (row: Row) => row.total, numeric: true },

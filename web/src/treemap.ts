@@ -58,10 +58,11 @@ export function treemap(onOpen: (node: Node) => void, two: boolean) {
 
   function tile(one: Rectangle, open: boolean): HTMLElement {
     const { node } = one.data;
-    const made = button(caption(one, node), () => onOpen(node), {
+    const written = caption(one, node);
+    const made = button(written, () => onOpen(node), {
       class: `tile ${colour(node)}${open ? " open" : ""}`,
       title: text(node),
-      "aria-label": text(node),
+      "aria-label": written ? undefined : text(node),
     });
     put(made, one);
     return made;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,9 @@ from pteron.errors import UnsupportedError
 from pteron.files.check.lifetimes import lifetimes
 from pteron.files.tensors import byte_size
 from pteron.schema.program import ExecutionPlan, Tensor
+
+_BUDGET = 5_000_000
+"""Tensors in use, added up over the instructions; real programs stay far below."""
 
 
 @dataclass(frozen=True)
@@ -87,14 +91,29 @@ def _place(tensor: Any) -> tuple[int, int]:
 
 
 def _in_use(inside: Sequence[Box], steps: int) -> list[int]:
-    """Bytes in use at each step."""
-    change = [0] * (steps + 1)
+    """Bytes in use at each step; those that two tensors share (one made in the other's place) once.
+
+    Raises UnsupportedError for an absurd number of tensors in use at once.
+    """
+    begins: dict[int, list[Box]] = defaultdict(list)
     for box in inside:
-        if box.first <= box.last < steps:
-            change[box.first] += box.size
-            change[box.last + 1] -= box.size
-    total, found = 0, []
+        begins[box.first].append(box)
+    alive: list[Box] = []
+    found: list[int] = []
+    spent = 0
     for step in range(steps):
-        total += change[step]
-        found.append(total)
+        alive = [box for box in alive if box.last >= step] + begins[step]
+        spent += len(alive)
+        if spent > _BUDGET:
+            raise UnsupportedError("too many tensors are in use at once to draw")
+        found.append(_covered(alive))
     return found
+
+
+def _covered(boxes: Sequence[Box]) -> int:
+    """Bytes that lie in any of the boxes."""
+    covered, end = 0, 0
+    for box in sorted(boxes, key=lambda box: box.offset):
+        covered += max(0, box.offset + box.size - max(end, box.offset))
+        end = max(end, box.offset + box.size)
+    return covered
