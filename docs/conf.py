@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from importlib import metadata
@@ -12,6 +13,9 @@ sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent)]
 
 # Notebooks compile payloads; what they leave belongs to the build.
 os.environ.setdefault("PTERON_CACHE_DIR", str(HERE.parent / "build" / "docs" / "cache"))
+
+# Sphinx opens the root logger; lowering the sample files should stay as quiet as elsewhere.
+logging.getLogger("pteron").setLevel(logging.WARNING)
 
 project = "pteron"
 author = "The pteron authors"
