@@ -36,7 +36,7 @@ export function overview(file: FileData): HTMLElement {
   return page;
 }
 
-export function type(value: { dtype?: string; shape?: (number | null)[]; dynamism?: string }): string {
+export function type(value: { dtype?: string; shape?: (number | string | null)[]; dynamism?: string }): string {
   const bound = value.dynamism === "dynamic_bound" ? "≤" : "";
   return `${value.dtype}[${(value.shape ?? []).map((d) => (d === null ? "?" : bound + d)).join(", ")}]`;
 }
@@ -188,9 +188,9 @@ function states(all: StateSummary[]): HTMLElement {
   return section("States", table(columns, all, options).element);
 }
 
-function owner(state: { owner: string | null }): HTMLElement {
-  const name = state.owner ?? "undecided";
-  return h("span", { class: `badge owner-${name}` }, name);
+function owner({ owner: name }: { owner: string }): HTMLElement {
+  const known = ["delegate", "program", "constant"].includes(name) ? name : "undecided";
+  return h("span", { class: `badge owner-${known}` }, name || known);
 }
 
 function lowering(file: FileData): HTMLElement {
@@ -199,7 +199,7 @@ function lowering(file: FileData): HTMLElement {
   const columns = [
     { title: "buffer", cell: (b: BufferRecord) => h("b", {}, b.name), by: (b: BufferRecord) => b.name, class: "name" },
     { title: "type", cell: (b: BufferRecord) => h("code", {}, type(b)) },
-    { title: "owner", cell: owner, by: (b: BufferRecord) => b.owner ?? "" },
+    { title: "owner", cell: owner, by: (b: BufferRecord) => b.owner },
     { title: "why", cell: (b: BufferRecord) => b.reason, class: "wide" },
     { title: "written by", cell: (b: BufferRecord) => accesses(b.writes), class: "wide" },
     { title: "read by", cell: (b: BufferRecord) => accesses(b.reads), class: "wide" },

@@ -55,23 +55,19 @@ export interface Part {
 
 export interface Lowering {
   buffers: BufferRecord[];
-  delegates: { method: string; index: number; backend: string; operations: number }[];
 }
 
 export interface Access {
-  method: string;
   op: string;
   line: string;
 }
 
 export interface BufferRecord {
   name: string;
-  kind: string;
   dtype: string;
-  shape: number[];
-  owner: string | null;
+  shape: string[];
+  owner: string;
   reason: string;
-  stored_dtype: string | null;
   reads: Access[];
   writes: Access[];
 }

@@ -12,6 +12,7 @@ from pteron.files.state_names import declared_state_names
 from pteron.files.summary import payload_summary
 from pteron.payloads import PayloadSource, PayloadSummary, find_reader
 from pteron.payloads.coreml.package import BACKEND_ID, CoreMLPackage
+from pteron.payloads.coreml.uses import named_functions
 from pteron.report.guard import guarded
 from pteron.report.mil import mil_function
 
@@ -46,11 +47,9 @@ def _functions(package: CoreMLPackage, delegate: Delegate) -> Iterator[dict[str,
     """The function that the delegate calls; all of them where it calls the default one."""
     called = package.source.function
     names = declared_state_names(delegate)
-    functions = package.program.functions
-    default = package.model.description.defaultFunctionName or "main"
-    for name in sorted(functions, key=lambda name: (name != default, name)):
+    for name, function in named_functions(package).items():
         if called in (None, name):
-            yield mil_function(name, functions[name], names)
+            yield mil_function(name, function, names)
 
 
 def _summarised(summary: PayloadSummary) -> dict[str, Any]:
