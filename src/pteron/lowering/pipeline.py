@@ -95,9 +95,10 @@ def _source(name: str, source: Any, choices: Choices) -> tuple[Any, Any, Any, An
     """A method's model and inputs; enumerated shapes say which sizes vary, if nothing else does."""
     model, args, kwargs, dynamic = capture.source(name, source)
     backend = choices.backend
-    if dynamic is None and backend is not None and backend.enumerated_shapes is not None and args:
-        dynamic = enumerated.dynamic_shapes(model, args, kwargs, backend.enumerated_shapes)
-    return model, args, kwargs, dynamic
+    shapes = backend.enumerated_shapes if backend is not None else None
+    if shapes is None or dynamic is not None or not (args or kwargs):
+        return model, args, kwargs, dynamic
+    return model, *enumerated.call(model, args, kwargs, shapes)
 
 
 def _lowered(exported: Mapping[str, capture.Exported], choices: Choices) -> list[LoweredMethod]:

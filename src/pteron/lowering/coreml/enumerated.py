@@ -22,21 +22,29 @@ Sizes = Mapping[Any, Sequence[int]]
 """Symbol of torch -> its value in each of the shapes."""
 
 
-def dynamic_shapes(
+def call(
     model: Any, args: Sequence[Any], kwargs: Mapping[str, Any], shapes: Shapes
-) -> Any:
-    """``torch.export``'s description of a call whose listed inputs vary; ``None`` if none does."""
-    forward = getattr(model, "forward", model)
-    given = inspect.signature(forward).bind(*args, **kwargs).arguments
-    found = {name: _axes(name, value, shapes.get(name)) for name, value in given.items()}
-    return found if any(axes is not None for axes in found.values()) else None
+) -> tuple[tuple[Any, ...], dict[str, Any], Any]:
+    """Inputs to export a method with, and ``torch.export``'s description of those that vary.
+
+    torch takes a size of 1 in an example for one that is always 1: then the inputs are zeros of
+    listed shapes without it, where there are any. The description is ``None`` if none varies.
+    """
+    bound = inspect.signature(getattr(model, "forward", model)).bind(*args, **kwargs)
+    listed = {name: shapes[name] for name in bound.arguments if name in shapes}
+    if not listed:
+        return tuple(args), dict(kwargs), None
+    described: dict[str, Any] = dict.fromkeys(bound.arguments)
+    described |= {name: _axes(name, bound.arguments[name], shapes[name]) for name in listed}
+    if any(bound.arguments[name].shape[axis] == 1 for name in listed for axis in described[name]):
+        for name, shape in _without_ones(listed).items():
+            bound.arguments[name] = bound.arguments[name].new_zeros(shape)
+    return bound.args, bound.kwargs, described
 
 
-def _axes(name: str, example: Any, shapes: Sequence[Sequence[int]] | None) -> Any:
+def _axes(name: str, example: Any, shapes: Sequence[Sequence[int]]) -> Any:
     from torch.export import Dim
 
-    if shapes is None:
-        return None
     if tuple(getattr(example, "shape", ())) not in [tuple(shape) for shape in shapes]:
         raise UsageError(
             f"enumerated_shapes: the example of input {name} has shape "
@@ -46,6 +54,19 @@ def _axes(name: str, example: Any, shapes: Sequence[Sequence[int]] | None) -> An
     return {
         axis: Dim.AUTO(min=low, max=high) for axis, (low, high) in enumerate(bounds) if low < high
     }
+
+
+def _without_ones(shapes: Shapes) -> dict[str, Sequence[int]]:
+    """The first shapes, belonging together, none of whose varying sizes is 1; else nothing."""
+    varying = {
+        name: [axis for axis, sizes in enumerate(zip(*listed, strict=True)) if len(set(sizes)) > 1]
+        for name, listed in shapes.items()
+    }
+    for number in range(min(map(len, shapes.values()))):
+        chosen = {name: listed[number] for name, listed in shapes.items()}
+        if all(chosen[name][axis] > 1 for name, axes in varying.items() for axis in axes):
+            return chosen
+    return {}
 
 
 def require_inputs(shapes: Shapes, programs: Mapping[str, ExportedProgram]) -> None:
