@@ -23,12 +23,27 @@ def declared_state_names(delegate: Delegate) -> dict[str, str]:
 
     Raises FormatError for a compile spec that is not what it should be.
     """
+    return {payload_name: name for payload_name, (name, _) in _declared(delegate).items()}
+
+
+def shares_state(delegate: Delegate) -> bool:
+    """Whether any of its states is one value for all delegates of the same package.
+
+    ``shared`` says so; only pteron's runtime does it. Raises FormatError as above.
+    """
+    return any(shared for _, shared in _declared(delegate).values())
+
+
+def _declared(delegate: Delegate) -> dict[str, tuple[str, bool]]:
     spec = delegate.compile_specs.get(STATES_KEY)
     if spec is None:
         return {}
     try:
         records = json.loads(bytes(spec).decode("utf-8"))
-        return {str(record["payload_name"]): str(record["name"]) for record in records}
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        return {
+            str(record["payload_name"]): (str(record["name"]), record.get("shared") is True)
+            for record in records
+        }
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         where = f"method '{delegate.method}', delegate {delegate.index}: compile spec {STATES_KEY}"
         raise FormatError(f"is not the list of states it should be: {error}", where=where) from None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pteron.errors import UsageError
 from pteron.lowering.options import CoreML
-from pteron.lowering.state import TakeOver
+from pteron.lowering.state import TakeOver, chosen
 
 if TYPE_CHECKING:
     from torch.fx import Node
@@ -27,6 +27,7 @@ class Choices:
     exclude: Collection[str]
     whole_graph: bool
     progress: Progress
+    share: TakeOver = False
 
     def __post_init__(self) -> None:
         """Raises :class:`UsageError` for an argument of a type or value that has no meaning."""
@@ -38,6 +39,8 @@ class Choices:
             raise UsageError(f"on_inexact={self.on_inexact!r}: must be 'cast', 'keep' or 'error'")
         if not callable(self.take_over) and not isinstance(self.take_over, (bool, str)):
             _require_names("take_over_mutable_buffers", self.take_over)
+        if not callable(self.share) and not isinstance(self.share, (bool, str)):
+            _require_names("share_state_between_delegates", self.share)
         _require_names("exclude", self.exclude)
         if not isinstance(self.whole_graph, bool):
             raise UsageError(f"whole_graph={self.whole_graph!r}: must be True or False")
@@ -46,6 +49,12 @@ class Choices:
         """Whether the caller keeps an operation out of delegates, by name or glob."""
         name = str(node.target)
         return any(fnmatchcase(name, pattern) for pattern in self.exclude)
+
+    def shares(self, name: str) -> bool:
+        """Whether delegates of several methods may share a buffer as state."""
+        backend = self.backend
+        able = backend is not None and backend.has_state and backend.multifunction
+        return able and chosen(self.share)(name)
 
 
 def _require_names(argument: str, given: object) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -36,9 +36,12 @@ class PackageSummary:
 
 
 def gather(
-    methods: Sequence[LoweredMethod], backend: CoreML | None
+    methods: Sequence[LoweredMethod], backend: CoreML | None, required: Collection[int] = ()
 ) -> tuple[dict[str, NamedBlob], tuple[PackageSummary, ...]]:
-    """Let delegates refer to common packages; what the file's named data then has to hold."""
+    """Let delegates refer to common packages; what the file's named data then has to hold.
+
+    ``required`` are the numbers of delegates that share state, whatever that costs.
+    """
     data: dict[str, NamedBlob] = {}
     packages: list[PackageSummary] = []
     if backend is None or not backend.multifunction or not backend.has_state:
@@ -49,7 +52,7 @@ def gather(
             continue
         joined = join({name: delegate.model for name, delegate in group.items()})
         saved = _saved(group, joined)
-        if joined.common and saved > 0:
+        if number in required or (joined.common and saved > 0):
             for name, delegate in group.items():
                 delegate.payload = joined.references[name]
             data[joined.key] = NamedBlob(joined.data)

@@ -164,7 +164,7 @@ def keep_from_delegates(
 
     Raises :class:`LoweringError` for an inexact hand-over if ``on_inexact`` is ``"error"``.
     """
-    wanted = _question(take_over)
+    wanted = chosen(take_over)
     for record in plan.buffers.values():
         if record.owner is None:
             obstacle = _obstacle(record, backend, wanted, on_inexact)
@@ -198,7 +198,8 @@ def _obstacle(
     return ""
 
 
-def _question(take_over: TakeOver) -> Callable[[str], bool]:
+def chosen(take_over: TakeOver) -> Callable[[str], bool]:
+    """The choice as a question per name."""
     if isinstance(take_over, bool):
         return lambda _: take_over
     if callable(take_over):
@@ -211,15 +212,17 @@ def _patterns(take_over: str | Collection[str]) -> list[str]:
     return [take_over] if isinstance(take_over, str) else list(take_over)
 
 
-def require_matches(take_over: TakeOver, mutable: Collection[str]) -> None:
-    """Raise :class:`UsageError` for a name or glob that is no mutable buffer's of any method."""
+def require_matches(
+    take_over: TakeOver, mutable: Collection[str], argument: str = "take_over_mutable_buffers"
+) -> None:
+    """Raise :class:`UsageError` for a name or glob of ``argument`` that is none of ``mutable``."""
     if isinstance(take_over, bool) or callable(take_over):
         return
     for pattern in _patterns(take_over):
         if not any(fnmatchcase(name, pattern) for name in mutable):
             known = f"they are {', '.join(sorted(mutable))}" if mutable else "the model has none"
             raise UsageError(
-                f"take_over_mutable_buffers: {pattern!r} matches no mutable buffer"
+                f"{argument}: {pattern!r} matches no mutable buffer"
                 f"{meant(pattern, mutable)}; {known}"
             )
 

@@ -25,7 +25,7 @@ from pteron.engines.base import (
     Session,
 )
 from pteron.errors import UnsupportedError
-from pteron.files.state_names import declared_state_names
+from pteron.files.state_names import declared_state_names, shares_state
 from pteron.payloads import open_payload
 from pteron.progress import stage
 from pteron.runtime.arrays import Array, convert
@@ -148,6 +148,8 @@ class PreparedDelegate:
     function: FunctionInfo
     names: Mapping[str, str]
     """state name in the payload -> name for the user (``named_buffers()`` name)."""
+    shares_state: bool = False
+    """Whether its states are one value for all such delegates of the same package."""
 
     @property
     def compilation(self) -> Compilation | None:
@@ -190,7 +192,7 @@ def prepare(
     compiled = loader.load(source)
     function = _function(compiled, source.function, delegate)
     names = {s.name: s.name for s in function.states} | declared_state_names(delegate)
-    return PreparedDelegate(compiled, function, names)
+    return PreparedDelegate(compiled, function, names, shares_state(delegate))
 
 
 def _function(compiled: CompiledModel, name: str | None, delegate: Delegate) -> FunctionInfo:

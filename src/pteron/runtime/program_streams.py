@@ -20,6 +20,7 @@ from pteron.runtime.module import Module
 from pteron.runtime.parameters import inputs_of, outputs_of
 from pteron.runtime.program_state import ProgramState
 from pteron.runtime.rows import WRITE_ROW
+from pteron.runtime.sessions import Sessions
 from pteron.runtime.state import ModuleState, StateEntry
 from pteron.runtime.timeline import Place, Timeline, op_times
 from pteron.runtime.turns import Turns, new_turns
@@ -74,11 +75,12 @@ class ProgramStreams:
         shared = SharedArenas(self._plans.values())
         methods: dict[str, Method] = {}
         found: list[Found] = []
+        all_sessions = Sessions()
         for name in self._plans:
-            sessions = [d.compiled.new_session() for d in self._delegates[name]]
+            sessions = [all_sessions.of(delegate) for delegate in self._delegates[name]]
             interpreter = self._interpreter(name, sessions, shared)
             methods[name] = self._method(name, interpreter, turns)
-            found += self._delegate_states(name, sessions, turns)
+            found += self._delegate_states(name, sessions, all_sessions, turns)
             found += self._program_states(name, interpreter, turns)
         states = named(found)
         return Module(
@@ -157,11 +159,13 @@ class ProgramStreams:
         return self._external[key]
 
     def _delegate_states(
-        self, method: str, sessions: Sequence[Session], turns: Turns
+        self, method: str, sessions: Sequence[Session], stream: Sessions, turns: Turns
     ) -> Iterator[Found]:
         pairs = zip(self._delegates[method], sessions, strict=True)
         for index, (delegate, session) in enumerate(pairs):
             for info in delegate.function.states:
+                if not stream.is_new(session, info.name):
+                    continue  # another method's delegate has the same state
                 entry = DelegateState(delegate.names[info.name], info, session, turns)
                 yield entry.name, f"{method}.delegate_{index}.{info.name}", entry
 

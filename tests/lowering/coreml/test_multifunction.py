@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 import pteron
+from pteron.errors import UsageError
 from pteron.files import PTEFile
 from pteron.lowering import CoreML, lower
 from pteron.payloads import open_payload
@@ -151,3 +152,70 @@ def test_nothing_is_joined_where_nothing_is_gained():
     several = {"one": (layer, (torch.ones(1, 64),)), "two": (layer, (torch.ones(2, 64),))}
     assert not lower(several, backend=CoreML("iOS17")).named_data
     assert lower(several).named_data
+
+
+class Counter(nn.Module):
+    """One buffer for all methods; ``peek`` only reads it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("total", torch.zeros(1, 4))
+        self.register_buffer("positions", torch.zeros(1, 4, dtype=torch.int64))
+
+    def add(self, x: Tensor) -> Tensor:
+        self.total.add_(x)
+        self.positions.add_(1)
+        return self.total * 2 + self.positions
+
+    def scale(self, x: Tensor) -> Tensor:
+        self.total.mul_(x)
+        return self.total + self.positions
+
+    def peek(self, x: Tensor) -> Tensor:
+        return self.total * x
+
+
+def counter_methods(given: Counter) -> dict[str, object]:
+    x = (torch.ones(1, 4),)
+    return {name: (getattr(given, name), x) for name in ("add", "scale", "peek")}
+
+
+def test_methods_share_a_state_on_request():
+    with pytest.warns(UserWarning, match=r"state total is one value.*ExecuTorch's Core ML runtime"):
+        file = lower(
+            counter_methods(Counter()),
+            backend=CoreML(compute_precision="float32"),
+            share_state_between_delegates=True,
+        )
+    buffers = file.lowering_report.state.buffers
+    assert {name: record.owner.value for name, record in buffers.items()} == {
+        "total": "delegate",
+        "positions": "program",
+    }
+    assert "methods add, scale, peek share it as asked" in buffers["total"].reason
+    module, eager = pteron.load(file, cache=None), Counter()
+    other = module.fork()
+    for name in ["add", "peek", "scale", "peek", "add", "scale", "peek"]:
+        x = torch.full((1, 4), 1.5)
+        (got,) = module.methods[name](x.numpy())
+        torch.testing.assert_close(torch.as_tensor(got), getattr(eager, name)(x))
+    assert module.state["total"].owner == "delegate"
+    torch.testing.assert_close(torch.as_tensor(module.state["total"].read()).float(), eager.total)
+    assert not other.state["total"].read().any()
+    module.state["total"].write(torch.full((1, 4), 3.0).numpy())
+    assert module.methods["peek"](torch.ones(1, 4).numpy())[0].tolist() == [[3.0] * 4]
+
+
+def test_what_cannot_be_shared_stays_with_the_program_and_says_why():
+    methods = counter_methods(Counter())
+    report = lower(methods, share_state_between_delegates=["positions"]).lowering_report
+    reasons = {name: record.reason for name, record in report.state.buffers.items()}
+    assert "keeps it from a delegate: Core ML state cannot hold int64" in reasons["positions"]
+    assert "Core ML makes a state of its own" in reasons["total"]
+    single = CoreML(multifunction=False)
+    apart = lower(methods, backend=single, share_state_between_delegates=True).lowering_report
+    assert {record.owner.value for record in apart.state.buffers.values()} == {"program"}
+    with pytest.raises(UsageError, match=r"share_state_between_delegates: 'nope' matches no"):
+        lower(methods, share_state_between_delegates=["nope"])
+    with pytest.raises(UsageError, match=r"share_state_between_delegates=3: must be a list"):
+        lower(methods, share_state_between_delegates=3)
