@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pteron.errors import UsageError
 from pteron.files import NamedBlob, PTEFile
 from pteron.files.lowering_record import LOWERING_KEY
-from pteron.lowering import capture, decompose, packages, quantised
+from pteron.lowering import capture, decompose, packages, quantised, shared_state
 from pteron.lowering.choices import Choices
 from pteron.lowering.coreml import enumerated, support
 from pteron.lowering.emit.builder import ProgramData
@@ -42,6 +42,7 @@ def lower(
     whole_graph: bool = False,
     dynamic_shapes: Any = None,
     debug_frames: bool = False,
+    share_state_between_delegates: TakeOver = False,
 ) -> PTEFile:
     """Lower a model to an ExecuTorch program; :mod:`pteron.progress` hears of its stages.
 
@@ -64,6 +65,10 @@ def lower(
         dynamic_shapes: as ``torch.export.export`` takes it.
         debug_frames: store with each instruction the lines of the model that it comes from, and
             the lowering report in named data, for ``pteron report``.
+        share_state_between_delegates: which buffers of several methods may be state of delegates,
+            in the same terms as ``take_over_mutable_buffers``. By default the program owns them,
+            since only pteron's runtime shares the value (a warning says so). Needs the
+            delegates of the methods to be functions of one package (``multifunction``).
 
     Returns:
         The program, unsaved; ``.lowering_report`` says who owns each buffer and why.
@@ -74,7 +79,13 @@ def lower(
     """
     progress = Progress()
     choices = Choices(
-        backend, take_over_mutable_buffers, on_inexact, exclude, whole_graph, progress
+        backend,
+        take_over_mutable_buffers,
+        on_inexact,
+        exclude,
+        whole_graph,
+        progress,
+        share_state_between_delegates,
     )
     if not isinstance(model, Mapping):
         model = {"forward": (model, example_inputs, example_kwargs, dynamic_shapes)}
@@ -88,24 +99,30 @@ def lower(
         if backend is not None and backend.enumerated_shapes is not None:
             programs = {name: method.program for name, method in exported.items()}
             enumerated.require_inputs(backend.enumerated_shapes, programs)
-        lowered = _lowered(exported, choices)
+        lowered, shared = _lowered(exported, choices)
         progress.stage("emit")
-        return _file(lowered, backend, debug_frames)
+        file = _file(lowered, backend, debug_frames, shared)
+    shared_state.warn(shared)
+    return file
 
 
 def _source(name: str, source: Any, choices: Choices) -> tuple[Any, Any, Any, Any]:
     """A method's model and inputs; enumerated shapes say which sizes vary, if nothing else does."""
     model, args, kwargs, dynamic = capture.source(name, source)
     backend = choices.backend
-    if dynamic is None and backend is not None and backend.enumerated_shapes is not None and args:
-        dynamic = enumerated.dynamic_shapes(model, args, kwargs, backend.enumerated_shapes)
-    return model, args, kwargs, dynamic
+    shapes = backend.enumerated_shapes if backend is not None else None
+    if shapes is None or dynamic is not None or not (args or kwargs):
+        return model, args, kwargs, dynamic
+    return model, *enumerated.call(model, args, kwargs, shapes)
 
 
-def _lowered(exported: Mapping[str, capture.Exported], choices: Choices) -> list[LoweredMethod]:
-    """Every method, decomposed no further than the backend turns out to need."""
+def _lowered(
+    exported: Mapping[str, capture.Exported], choices: Choices
+) -> tuple[list[LoweredMethod], dict[str, shared_state.Place]]:
+    """Every method, decomposed no further than the backend needs; and the states they share."""
     kept = has_portable_kernel if choices.backend is None else support.keeps
     in_vain: set[Any] = set()
+    apart: dict[str, str] = {}
 
     def keep(op: Any) -> bool:
         return op not in in_vain and kept(op)
@@ -117,17 +134,23 @@ def _lowered(exported: Mapping[str, capture.Exported], choices: Choices) -> list
             with stage(f"torch cannot decompose method {name}"):
                 programs[name] = decompose.functional(quantised.gathered(source.program), keep)
         with stage("cannot match the tensors of the methods"):
-            shared = {name: _shared(methods) for name, methods in unify(programs).items()}
+            users = unify(programs)
+        wanted = {n: m for n, m in users.items() if choices.shares(n) and n not in apart}
+        shared = {n: apart.get(n, _shared(m)) for n, m in users.items() if n not in wanted}
         written = {name for program in programs.values() for name in mutations(program)}
         require_matches(choices.take_over, written)
+        require_matches(choices.share, users, "share_state_between_delegates")
         decomposable = set(decompose.decompositions()) - in_vain
         try:
-            return [
+            lowered = [
                 MethodLowering(name, program, exported[name], shared, decomposable, choices).lower()
                 for name, program in programs.items()
             ]
+            return lowered, shared_state.require_together(lowered, wanted)
         except KeptInVainError as error:
             in_vain |= error.ops
+        except shared_state.ApartError as error:
+            apart |= error.reasons
 
 
 def _shared(methods: Sequence[str]) -> str:
@@ -137,9 +160,16 @@ def _shared(methods: Sequence[str]) -> str:
     )
 
 
-def _file(methods: Sequence[LoweredMethod], backend: CoreML | None, debug_frames: bool) -> PTEFile:
+def _file(
+    methods: Sequence[LoweredMethod],
+    backend: CoreML | None,
+    debug_frames: bool,
+    shared: Mapping[str, shared_state.Place],
+) -> PTEFile:
     with stage("cannot put the delegates of several methods into one package"):
-        named_data, joined = packages.gather(methods, backend)
+        shared_state.declare(methods, shared)
+        numbers = {number for number, _ in shared.values()}
+        named_data, joined = packages.gather(methods, backend, numbers)
     with stage("cannot emit the program"):
         data = ProgramData(state_arena([method.outer for method in methods]), debug_frames)
         plans = [emit(method.outer, data) for method in methods]
