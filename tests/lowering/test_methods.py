@@ -35,25 +35,31 @@ class Decoder(nn.Module):
     def peek(self, x: Tensor) -> Tensor:
         return self.total * x
 
+    def reset(self, x: Tensor) -> Tensor:
+        self.total.fill_(0.25)
+        return x + self.total
+
 
 def methods(model: Decoder) -> dict[str, tuple[object, tuple[Tensor, ...]]]:
     return {
         "prefill": (model.prefill, (torch.randn(3, 4),)),
         "decode": (model.decode, (torch.randn(1, 4),)),
         "peek": (model.peek, (torch.randn(1, 4),)),
+        "reset": (model.reset, (torch.randn(1, 4),)),
     }
 
 
-CALLS = ["decode", "peek", "prefill", "peek", "decode", "decode", "peek"]
+CALLS = ["decode", "peek", "prefill", "peek", "decode", "reset", "peek", "decode", "peek"]
 
 
 def inputs_for(name: str, generator: torch.Generator) -> Tensor:
     return torch.randn(3 if name == "prefill" else 1, 4, generator=generator)
 
 
-def test_executorch_shares_the_state_of_methods_called_in_turn():
+@pytest.mark.parametrize("first", [0.0, 0.5])
+def test_executorch_shares_the_state_of_methods_called_in_turn(first):
     torch.manual_seed(0)
-    model = Decoder()
+    model = Decoder(first)
     program = ExecuTorchProgram(lower(methods(copy.deepcopy(model)), backend=None))
     generator = torch.Generator().manual_seed(1)
     with torch.no_grad():
@@ -81,7 +87,7 @@ def test_shared_state_is_the_programs_and_lies_at_one_place():
     file = lower(methods(Decoder()))
     buffers = file.lowering_report.state.buffers
     assert buffers["total"].owner.value == "program"
-    assert "prefill, decode, peek share it" in buffers["total"].reason
+    assert "prefill, decode, peek, reset share it" in buffers["total"].reason
     assert buffers["scratch"].owner.value == "delegate"
     places = [
         (value.val.allocation_info.memory_id, value.val.allocation_info.memory_offset)
@@ -90,7 +96,21 @@ def test_shared_state_is_the_programs_and_lies_at_one_place():
         if getattr(value.val, "extra_tensor_info", None)
         and value.val.extra_tensor_info.fully_qualified_name == "total"
     ]
-    assert places == [(2, 0)] * 3
+    assert places == [(2, 0)] * 4
+
+
+def test_scratch_and_state_have_memory_ids_of_their_own():
+    file = lower(methods(Decoder(first=0.5)), backend=None)
+    plans = file.program.execution_plan
+    for plan in plans:
+        tensors = [v.val for v in plan.values if getattr(v.val, "allocation_info", None)]
+        state = [t for t in tensors if t.allocation_info.memory_id == 2]
+        assert {t.allocation_info.memory_id for t in tensors} == {1, 2}
+        assert {t.extra_tensor_info.fully_qualified_name for t in state} <= {"total", "scratch"}
+        assert [t.data_buffer_idx > 0 for t in state].count(True) == 1
+    sizes = {plan.non_const_buffer_sizes[2] for plan in plans}
+    assert len(sizes) == 1, "the arena of state is as large in every method"
+    assert len({plan.non_const_buffer_sizes[1] for plan in plans}) > 1
 
 
 def test_constants_of_several_methods_are_stored_once():

@@ -137,7 +137,11 @@ class MethodLowering:
         nodes = {node.name: node for node in self.program.graph.nodes}
         node = nodes.get(error.node)
         if node is None:
-            raise error
+            raise LoweringError(
+                f"coremltools cannot convert method {self.name}, and names no operation: "
+                f"{error.reason}; keep operators that it speaks of with the program "
+                "(exclude=[...]), or lower without a backend (backend=None)"
+            ) from error
         if node.target in self.decomposable:
             raise KeptInVainError({node.target})
         if self.choices.whole_graph:

@@ -7,6 +7,7 @@ even layer becomes one delegate. Layers only ever need earlier layers, so no cyc
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -64,7 +65,8 @@ def whole_graph(program: ExportedProgram, taken: Taken) -> Partition:
     Raises :class:`LoweringError` that names each operation that stands in the way, with its line.
     """
     calls = [node for node in program.graph.nodes if node.op == "call_function"]
-    blocking = dict.fromkeys(describe(node) for node in calls if not taken(node))
+    out = [node for node in calls if not taken(node) and node.target is not operator.getitem]
+    blocking = dict.fromkeys(describe(node) for node in out)
     if blocking:
         listed = "\n".join(f"  {entry}" for entry in blocking)
         raise LoweringError(f"the backend cannot take these operations:\n{listed}")

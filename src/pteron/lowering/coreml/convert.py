@@ -77,7 +77,7 @@ def convert(
     values of its symbols where shapes are enumerated. Raises :class:`RefusedError` with
     coremltools' reason.
     """
-    with tempfile.TemporaryDirectory(prefix="pteron-") as directory:
+    with tempfile.TemporaryDirectory(prefix="pteron-") as directory, _fresh_names():
         mil = _to_mil(program, options, progress)
         if options.weights is not None:
             compress(mil, options.weights, _bar(progress))
@@ -117,7 +117,6 @@ def _to_mil(program: ExportedProgram, options: CoreML, progress: Progress) -> An
     if options.compute_precision == "float32":
         pipeline.remove_passes({"common::add_fp16_cast", "common::add_int16_cast"})
     at: list[str] = []
-    converter._reset_conversion_state()
     try:
         with (
             _progress_of_coremltools(progress),
@@ -141,8 +140,6 @@ def _to_mil(program: ExportedProgram, options: CoreML, progress: Progress) -> An
             validate(mil)
     except Exception as error:
         raise RefusedError(str(error), at[-1] if at else "") from error
-    finally:
-        converter._reset_conversion_state()
     return mil
 
 
@@ -186,6 +183,21 @@ def target(options: CoreML) -> int:
     import coremltools as ct
 
     return int(ct.target[options.minimum_deployment_target].value)
+
+
+@contextmanager
+def _fresh_names() -> Iterator[None]:
+    """Let coremltools count names from the start, and go on counting in all steps of a conversion.
+
+    The last step adds operations of its own, whose names must not be there already.
+    """
+    from coremltools.converters.mil import converter
+
+    converter._reset_conversion_state()
+    try:
+        yield
+    finally:
+        converter._reset_conversion_state()
 
 
 @contextmanager
