@@ -26,12 +26,12 @@ from pteron.lowering.state import StatePlan, TakeOver, require_matches
 from pteron.schema.program import Program
 
 if TYPE_CHECKING:
+    from torch import nn
     from torch.export import ExportedProgram
-    from torch.nn import Module
 
 
 def lower(
-    model: Module | ExportedProgram | Mapping[str, Any],
+    model: nn.Module | ExportedProgram | Mapping[str, Any],
     example_inputs: Sequence[Any] = (),
     *,
     example_kwargs: Mapping[str, Any] | None = None,
