@@ -58,7 +58,7 @@ class _Carver:
         used = self._used_from_outside() + self._only_written()
         inputs = [node for node in used if not self._comes_along(node)]
         writes = self._state_writes()
-        inputs += [n for n in writes.values() if n not in self.members and n not in inputs]
+        inputs += [n for n in writes.values() if self._comes_from_outside(n) and n not in inputs]
         outputs = [node for node in self.nodes if self._is_read_outside(node)]
         along = [n for n in self.program.graph.nodes if n in used and self._comes_along(n)]
         program = self._build(along, inputs, outputs, writes)
@@ -79,6 +79,9 @@ class _Carver:
             and not node.users
             and self.specs[node.name].target in self.state_names
         ]
+
+    def _comes_from_outside(self, node: Node) -> bool:
+        return node not in self.members and not self._comes_along(node)
 
     def _comes_along(self, node: Node) -> bool:
         spec = self.specs.get(node.name)
