@@ -28,6 +28,7 @@ def test_the_bundle_is_fresh(node, tmp_path):
         assert built.read_bytes() == held, f"{built.name} is stale: run make web"
 
 
+@pytest.mark.slow
 def test_types_are_right(node):
     compiler = WEB / "node_modules" / ".bin" / "tsc"
     done = subprocess.run(
