@@ -56,7 +56,24 @@ from pteron.suggestions import meant
 @click.option(
     "--state/--no-state", default=True, help="Let delegates own mutable buffers, where they can."
 )
-@click.option("--debug-frames", is_flag=True, help="Store where in the model each step is from.")
+@click.option("--debug-frames", is_flag=True, help="Store each step's lines of the model, and the report.")
+@click.option(
+    "--share-state",
+    is_flag=True,
+    help="Let delegates share buffers of several methods; only pteron's runtime does.",
+)
+@click.option(
+    "--multifunction/--no-multifunction",
+    default=True,
+    help="Put delegates of several methods into one package, with common weights once.",
+)
+@click.option(
+    "--exclude",
+    multiple=True,
+    metavar="OPERATOR",
+    help="Keep an operator with the program, by name or glob; may be repeated.",
+)
+@click.option("--whole-graph", is_flag=True, help="One delegate with everything, or an error.")
 @json_option
 def lower(
     model: str,
@@ -69,6 +86,10 @@ def lower(
     shapes: tuple[str, ...],
     state: bool,
     debug_frames: bool,
+    share_state: bool,
+    multifunction: bool,
+    exclude: tuple[str, ...],
+    whole_graph: bool,
     json: bool,
 ) -> None:
     """Lower a PyTorch model to a program.
@@ -79,8 +100,16 @@ def lower(
     given: dict[str, Any] = {"weights": weights, "enumerated_shapes": _shapes(shapes)}
     if backend == "none" and any(given.values()):
         raise UsageError("--weights and --shapes are for delegates; --backend none has none")
+    given["multifunction"] = multifunction
     coreml = CoreML(target, precision, compute_units, **given) if backend == "coreml" else None
-    options: dict[str, Any] = {"backend": coreml, "take_over_mutable_buffers": state}
+    options: dict[str, Any] = {
+        "backend": coreml,
+        "take_over_mutable_buffers": state,
+        "share_state_between_delegates": share_state,
+        "exclude": exclude,
+        "whole_graph": whole_graph,
+        "debug_frames": debug_frames,
+    }
     source = built(model)
     from pteron.lowering import lower as lower_model
 

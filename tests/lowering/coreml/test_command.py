@@ -78,3 +78,13 @@ def test_what_cannot_be_is_refused_before_anything_runs(options, said, tmp_path)
     done = run("absent.py:build", "-o", tmp_path / "net.pte", *options)
     assert isinstance(done.exception, UsageError)
     assert said in str(done.exception)
+
+
+def test_operators_that_no_delegate_gets(model, tmp_path):
+    path = tmp_path / "net.pte"
+    done = run(f"{model}:build", "-o", path, "--exclude", "aten.relu.*", "--no-multifunction")
+    assert done.exit_code == 0, done.output
+    with pteron.open(path) as file:
+        assert [op.name for op in file.program.execution_plan[0].operators] == ["aten::relu"]
+    done = run(f"{model}:build", "-o", path, "--exclude", "aten.relu.*", "--whole-graph")
+    assert "aten.relu.default" in str(done.exception)
