@@ -13,6 +13,7 @@ from unittest import mock
 from pteron.errors import LoweringError
 from pteron.lowering.coreml import enumerated
 from pteron.lowering.coreml.compression import compress
+from pteron.lowering.coreml.needless_work import without_needless_work
 from pteron.lowering.coreml.quantised import stored_quantised
 from pteron.lowering.coreml.rms_norm import with_scaled_epsilon
 from pteron.lowering.coreml.updates import in_current_order
@@ -124,6 +125,7 @@ def _to_mil(program: ExportedProgram, options: CoreML, progress: Progress) -> An
             in_current_order(),
             with_scaled_epsilon(),
             stored_quantised(),
+            without_needless_work(),
             _validated_once() as validate,
         ):
             _, mil = converter.mil_convert_to_proto(
@@ -149,7 +151,11 @@ def _to_proto(mil: Any, options: CoreML, progress: Progress, directory: Path) ->
     from coremltools.converters.mil import converter
 
     try:
-        with _progress_of_coremltools(progress), _validated_once() as validate:
+        with (
+            _progress_of_coremltools(progress),
+            without_needless_work(),
+            _validated_once() as validate,
+        ):
             proto, _ = converter.mil_convert_to_proto(
                 mil,
                 "milinternal",
