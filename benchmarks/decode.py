@@ -1,0 +1,195 @@
+"""Greedy decoding of a SmolLM2-135M, beside the runtimes there are for it.
+
+    python -m benchmarks.decode [--tokens 32] [--threads 2] [--cache 1024] [--rows pteron-fast ...]
+
+Random weights of that shape, batch 1, one token per call, a cache of 1024 positions of which the
+last ones are decoded, so that attention is over all of it. Every row is a process of its own and
+names its precision. ``limit`` is what the machine would do if it only read the 16-bit weights:
+their bytes over the measured streaming read bandwidth. Programs are lowered once and kept in
+``build/benchmarks``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+Step = Callable[[int, int], int]
+"""Takes a token and its position, gives the next token."""
+KEPT = Path("build/benchmarks")
+WARMUP = 4
+
+
+def model(cache: int, half: bool) -> Any:
+    """The module, and inputs of one token."""
+    import torch
+
+    from examples.smollm2.model import Config, build_random
+
+    dtype = torch.float16 if half else torch.float32
+    module, _, _ = build_random(Config(cache=cache, cache_dtype=dtype))
+    return module, (torch.zeros(1, 1, dtype=torch.int64), torch.zeros(1, dtype=torch.int64))
+
+
+def core_ml_program(cache: int) -> Path:
+    path = KEPT / f"smollm2-{cache}.pte"
+    if not path.exists():
+        import pteron
+
+        module, inputs = model(cache, half=True)
+        KEPT.mkdir(parents=True, exist_ok=True)
+        pteron.lower(module, inputs).save(path)
+    return path
+
+
+def xnnpack_program(cache: int) -> Path:
+    path = KEPT / f"smollm2-{cache}-xnnpack.pte"
+    if not path.exists():
+        import torch
+        from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
+        from executorch.exir import to_edge_transform_and_lower
+
+        from benchmarks.plain_decoder import Buffered
+
+        module, inputs = model(cache, half=False)
+        exported = torch.export.export(Buffered(module), inputs)
+        lowered = to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
+        KEPT.mkdir(parents=True, exist_ok=True)
+        with path.open("wb") as file:
+            lowered.to_executorch().write_to_file(file)
+    return path
+
+
+def pteron_step(precision: str, cache: int, threads: int) -> Step:
+    import pteron
+
+    module = pteron.load(core_ml_program(cache), precision=precision, threads=threads)
+
+    def step(token: int, position: int) -> int:
+        (logits,) = module.forward(np.array([[token]]), np.array([position]))
+        return int(logits.argmax())
+
+    return step
+
+
+def xnnpack_step(cache: int, threads: int) -> Step:
+    import torch
+    from executorch.runtime import Runtime
+
+    # ExecuTorch's Python runtime has no setting for threads; it takes one per processor.
+    program = Runtime.get().load_program(xnnpack_program(cache))
+    method = program.load_method("forward")
+
+    def step(token: int, position: int) -> int:
+        (logits,) = method.execute([torch.tensor([[token]]), torch.tensor([position])])
+        return int(logits.argmax())
+
+    return step
+
+
+def eager_step(cache: int, threads: int) -> Step:
+    import torch
+
+    torch.set_num_threads(threads)
+    module, _ = model(cache, half=False)
+
+    def step(token: int, position: int) -> int:
+        with torch.no_grad():
+            return int(module(torch.tensor([[token]]), torch.tensor([position])).argmax())
+
+    return step
+
+
+def openvino_step(hint: str, cache: int, threads: int) -> Step:
+    """The module as OpenVINO's own converter takes it, its caches made OpenVINO's states."""
+    from benchmarks.plain_decoder import with_openvinos_states
+    from pteron.engines.openvino._import import ov
+
+    options = {"INFERENCE_PRECISION_HINT": hint, "PERFORMANCE_HINT": "LATENCY"}
+    options |= {"INFERENCE_NUM_THREADS": threads}
+    module, _ = model(cache, half=False)
+    request = (
+        ov.Core()
+        .compile_model(with_openvinos_states(module), "CPU", options)
+        .create_infer_request()
+    )
+
+    def step(token: int, position: int) -> int:
+        outputs = request.infer([np.array([[token]]), np.array([position])])
+        return int(outputs[0].argmax())
+
+    return step
+
+
+ROWS: dict[str, Callable[[int, int], Step]] = {
+    "pteron-fast": partial(pteron_step, "fast"),
+    "pteron-model": partial(pteron_step, "model"),
+    "executorch-xnnpack-f32": xnnpack_step,
+    "pytorch-eager-f32": eager_step,
+    "openvino-f32": partial(openvino_step, "f32"),
+    "openvino-f16": partial(openvino_step, "f16"),
+    "openvino-bf16": partial(openvino_step, "bf16"),
+}
+
+
+def measure(row: str, tokens: int, cache: int, threads: int) -> None:
+    """Decode in this process and print the figures as JSON."""
+    if row == "limit":
+        print(json.dumps({"tokens_per_second": memory_limit(cache, threads)}))
+        return
+    step = ROWS[row](cache, threads)
+    token, seconds = 1, []
+    for position in range(cache - tokens - WARMUP, cache):
+        start = perf_counter()
+        token = step(token, position)
+        seconds.append(perf_counter() - start)
+    taken = seconds[WARMUP:]
+    figures = {"tokens_per_second": 1 / median(taken), "fastest": 1 / min(taken), "token": token}
+    print(json.dumps(figures))
+
+
+def memory_limit(cache: int, threads: int) -> float:
+    """Tokens per second if reading the stored weights were all there is to do."""
+    import pteron
+    from pteron.bench.bandwidth import read_bandwidth
+
+    with pteron.load(core_ml_program(cache), threads=threads) as module:
+        (compilation,) = module.method().compilations
+    return read_bandwidth(threads) / compilation.weight_bytes
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tokens", type=int, default=32)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--cache", type=int, default=1024)
+    parser.add_argument("--rows", nargs="+", choices=[*ROWS, "limit"], default=[*ROWS, "limit"])
+    parser.add_argument("--row", choices=[*ROWS, "limit"], help="measure this row only, here")
+    options = parser.parse_args()
+    if options.row:
+        measure(options.row, options.tokens, options.cache, options.threads)
+        return
+    speeds: dict[str, float] = {}
+    sizes = [f"--{name}={getattr(options, name)}" for name in ("tokens", "threads", "cache")]
+    for row in options.rows:
+        command = [sys.executable, "-m", "benchmarks.decode", "--row", row, *sizes]
+        answer = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        speeds[row] = json.loads(answer.splitlines()[-1])["tokens_per_second"]
+        print(f"{row:24} {speeds[row]:8.1f} tokens/s", flush=True)
+    first = options.rows[0]
+    for row in options.rows[1:]:
+        print(f"{first} / {row:24} {speeds[first] / speeds[row]:6.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+"""A prompt of 256 tokens into SmolLM2-135M's caches, beside the runtimes there are for it.
+
+    python -m benchmarks.prefill [--tokens 256] [--threads 2] [--rounds 5] [--rows pteron-fast ...]
+
+Random weights of that shape, one call for the whole prompt, caches of 1024 positions. Every row is
+a process of its own and names its precision; reported is the best of some rounds. Programs are
+lowered once and kept in ``build/benchmarks``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from benchmarks.decode import KEPT, model
+
+CACHE = 1024
+
+
+def inputs(tokens: int) -> tuple[Any, Any]:
+    import torch
+
+    return torch.arange(tokens).view(1, -1), torch.zeros(1, dtype=torch.int64)
+
+
+def core_ml_program(tokens: int) -> Path:
+    path = KEPT / f"smollm2-prefill-{tokens}.pte"
+    if not path.exists():
+        import pteron
+
+        KEPT.mkdir(parents=True, exist_ok=True)
+        pteron.lower(model(CACHE, half=True)[0], inputs(tokens)).save(path)
+    return path
+
+
+def pteron_call(precision: str, tokens: int, threads: int) -> Callable[[], Any]:
+    import pteron
+
+    module = pteron.load(core_ml_program(tokens), precision=precision, threads=threads)
+    prompt, start = (value.numpy() for value in inputs(tokens))
+    return lambda: module.forward(prompt, start)
+
+
+def xnnpack_call(tokens: int, threads: int) -> Callable[[], Any]:
+    import torch
+    from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
+    from executorch.exir import to_edge_transform_and_lower
+    from executorch.runtime import Runtime
+
+    exported = torch.export.export(model(CACHE, half=False)[0], inputs(tokens))
+    lowered = to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
+    program = Runtime.get().load_program(lowered.to_executorch().buffer)
+    method = program.load_method("forward")
+    return lambda: (program, method.execute(list(inputs(tokens))))
+
+
+def eager_call(tokens: int, threads: int) -> Callable[[], Any]:
+    import torch
+
+    torch.set_num_threads(threads)
+    module, _ = model(CACHE, half=False)
+
+    def call() -> Any:
+        with torch.no_grad():
+            return module(*inputs(tokens))
+
+    return call
+
+
+ROWS: dict[str, Callable[[int, int], Callable[[], Any]]] = {
+    "pteron-fast": partial(pteron_call, "fast"),
+    "pteron-model": partial(pteron_call, "model"),
+    "executorch-xnnpack-f32": xnnpack_call,
+    "pytorch-eager-f32": eager_call,
+}
+
+
+def measure(row: str, tokens: int, threads: int, rounds: int) -> None:
+    call = ROWS[row](tokens, threads)
+    call()
+    seconds = []
+    for _ in range(rounds):
+        start = perf_counter()
+        call()
+        seconds.append(perf_counter() - start)
+    print(json.dumps({"seconds": float(np.min(seconds))}))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    for name, default in (("tokens", 256), ("threads", 2), ("rounds", 5)):
+        parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--rows", nargs="+", choices=ROWS, default=[*ROWS])
+    parser.add_argument("--row", choices=ROWS, help="measure this row only, here")
+    options = parser.parse_args()
+    if options.row:
+        measure(options.row, options.tokens, options.threads, options.rounds)
+        return
+    best: dict[str, float] = {}
+    sizes = [f"--{name}={getattr(options, name)}" for name in ("tokens", "threads", "rounds")]
+    for row in options.rows:
+        command = [sys.executable, "-m", "benchmarks.prefill", "--row", row, *sizes]
+        answer = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        best[row] = json.loads(answer.splitlines()[-1])["seconds"]
+        print(f"{row:24} {options.tokens / best[row]:8.1f} tokens/s", flush=True)
+    first = options.rows[0]
+    for row in options.rows[1:]:
+        print(f"{first} / {row:24} {best[row] / best[first]:6.2f}")
+
+
+if __name__ == "__main__":
+    main()
