@@ -56,7 +56,9 @@ from pteron.suggestions import meant
 @click.option(
     "--state/--no-state", default=True, help="Let delegates own mutable buffers, where they can."
 )
-@click.option("--debug-frames", is_flag=True, help="Store each step's lines of the model, and the report.")
+@click.option(
+    "--debug-frames", is_flag=True, help="Store each step's lines of the model, and the report."
+)
 @click.option(
     "--share-state",
     is_flag=True,
