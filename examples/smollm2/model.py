@@ -154,7 +154,11 @@ Built = tuple[SmolLM2, tuple[Tensor, Tensor], dict[str, Any]]
 
 
 def prepared(model: SmolLM2) -> Built:
-    """A model with all that ``pteron.lower`` needs to make one method for any number of tokens."""
+    """A model with all that ``pteron.lower`` needs to make one method for any number of tokens.
+
+    One method, because a state lives in one delegate, and Core ML makes a state of its own for
+    every delegate that is loaded: a prompt's method and a step's method would not share it.
+    """
     inputs = (torch.zeros(1, 8, dtype=torch.int64), torch.zeros(1, dtype=torch.int64))
     tokens = torch.export.Dim("tokens", min=1, max=model.config.cache - 1)
     return model.eval().requires_grad_(False), inputs, {"dynamic_shapes": ({1: tokens}, None)}

@@ -143,6 +143,7 @@ def run(*options: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)  # a minute of lowering, two of decoding, on a machine with nothing to do
 def test_the_real_weights_give_eagers_answers(summary: dict[str, Any]) -> None:
     assert set(summary["states"].values()) == {"delegate"}
     assert len(summary["states"]) == 60
@@ -158,6 +159,7 @@ def test_the_real_weights_give_eagers_answers(summary: dict[str, Any]) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 def test_it_answers_a_prompt(summary: dict[str, Any]) -> None:
     result = run("--prompt", "What is the capital of France?", "--tokens", "12")
     assert result.returncode == 0, result.stderr
