@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
@@ -65,7 +66,7 @@ class Buffered(Functional):
 
 def with_openvinos_states(model: SmolLM2) -> Any:
     """An OpenVINO model of ``tokens`` and ``position`` that gives logits and keeps its caches."""
-    from pteron.engines.openvino._import import ov
+    from pteron.engines.openvino._import import opset, ov
 
     config = model.config
     shape = (1, config.key_heads, config.cache, config.head_size)
@@ -74,13 +75,16 @@ def with_openvinos_states(model: SmolLM2) -> Any:
     with torch.no_grad():
         program = torch.export.export(Functional(model).eval(), example)
     converted = ov.convert_model(program)
-    pairs = {}
-    for index in range(len(caches)):
-        name = f"cache{index}"
-        converted.inputs[2 + index].get_tensor().set_names({name})
-        converted.outputs[1 + index].get_tensor().set_names({f"{name}.next"})
-        pairs[name] = f"{name}.next"
-    from openvino._offline_transformations import apply_make_stateful_transformation
-
-    apply_make_stateful_transformation(converted, pairs)
+    parameters, results = converted.get_parameters()[2:], converted.get_results()[1:]
+    for index, (parameter, result) in enumerate(zip(parameters, results, strict=True)):
+        info = ov.op.util.VariableInfo()
+        info.data_shape, info.data_type = ov.PartialShape(shape), ov.Type.f32
+        info.variable_id = f"cache{index}"
+        variable = ov.op.util.Variable(info)
+        kept = ov.op.read_value(opset.constant(np.zeros(shape, np.float32)), variable)
+        for reader in parameter.output(0).get_target_inputs():
+            reader.replace_source_output(kept.output(0))
+        converted.add_sinks([ov.op.assign(result.input_value(0).get_node(), variable)])
+        converted.remove_result(result)
+        converted.remove_parameter(parameter)
     return converted
