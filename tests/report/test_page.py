@@ -70,6 +70,12 @@ def test_title_is_escaped(tmp_path):
     assert "<title>&lt;b&gt;&amp;.pte</title>" in report(pteron.open(path)).html
 
 
+def test_the_place_of_the_file_is_nobodys_business(tmp_path):
+    path = tmp_path / "a.pte"
+    add_program().save(path)
+    assert str(tmp_path) not in report(pteron.open(path)).html
+
+
 def test_notebook_gets_a_frame_of_its_own():
     shown = add_program()._repr_html_()
     frame = re.fullmatch(

@@ -39,8 +39,3 @@ export function time(duration: number): string {
 export function cut(text: string, longest: number): string {
   return text.length <= longest ? text : `${text.slice(0, longest - 1)}…`;
 }
-
-/** The end of a long name tells more than its beginning. */
-export function cutStart(text: string, longest: number): string {
-  return text.length <= longest ? text : `…${text.slice(text.length - longest + 1)}`;
-}

@@ -119,7 +119,6 @@ export interface StateSummary {
 
 export interface Summary {
   kind: string;
-  path: string | null;
   bytes: number | null;
   schema_version?: number;
   methods?: MethodSummary[];

@@ -27,7 +27,7 @@ def collect(file: AnyFile) -> dict[str, Any]:
     return {
         "name": PurePath(file.path).name if file.path else "unsaved file",
         "kind": _KINDS[type(file)],
-        "summary": guarded(summarise, file),
+        "summary": guarded(_summary, file),
         "findings": guarded(_findings, file),
         "sizes": parts,
         "lowering": guarded(_lowered, file),
@@ -36,6 +36,16 @@ def collect(file: AnyFile) -> dict[str, Any]:
 
 
 _KINDS = {PTEFile: "program", PTDFile: "data file", BundledFile: "bundled program"}
+
+
+def _summary(file: AnyFile) -> dict[str, Any]:
+    """Without the file's place on this machine, and what the instructions say of their source."""
+    summary = summarise(file)
+    for described in (summary, summary.get("program", {})):
+        described.pop("path", None)
+        for one in described.get("methods", []):
+            one.pop("source_lines", None)
+    return summary
 
 
 def _findings(file: AnyFile) -> list[dict[str, str]]:
