@@ -43,6 +43,9 @@ def main() -> None:
     parser.add_argument("--cache", type=int, default=1024, help="positions the caches hold")
     options = parser.parse_args()
     text = Text(data.gguf())
+    tokens = text.chat(options.prompt or PROMPTS[0])
+    if len(tokens) + TOKENS > options.cache:
+        parser.error(f"a prompt of {len(tokens)} tokens and an answer need a larger --cache")
     program = OUT / f"smollm2-{options.cache}.pte"
     if options.prompt is None or not program.is_file():
         lower(program, options.cache)
@@ -50,7 +53,6 @@ def main() -> None:
         if options.prompt is None:
             check(module, text, options.cache)
         else:
-            tokens = text.chat(options.prompt)
             answer(module, text, tokens, min(options.tokens, options.cache - len(tokens)))
 
 
