@@ -19,7 +19,7 @@ def read_bandwidth(threads: int | None = None) -> float:
     Args:
         threads: that read side by side, each its own part; None: one per processor.
     """
-    count = threads or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+    count = threads or os.cpu_count() or 1
     memory = np.ones(BYTES // 4, np.float32)
     parts = np.array_split(memory, count)
     with ThreadPoolExecutor(count) as pool:
