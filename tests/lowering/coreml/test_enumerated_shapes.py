@@ -56,6 +56,7 @@ def test_each_shape_runs_and_every_other_is_refused(tmp_path):
         module.forward(torch.ones(2, 4).numpy())
 
 
+@pytest.mark.slow
 def test_as_coremltools_itself_writes_them(tmp_path):
     model, x = nn.Linear(4, 5).eval(), torch.ones(3, 4)
     file = lower(model, (x,), backend=coreml(enumerated_shapes={"input": SHAPES}))
@@ -97,6 +98,7 @@ def test_several_inputs_and_delegates_vary_together():
         module.forward(torch.ones(3, 4).numpy(), torch.ones(4, 3).numpy(), torch.ones(1).numpy())
 
 
+@pytest.mark.slow
 def test_several_methods_each_with_the_inputs_it_has():
     model = Rows()
     methods = {"many": (model, (torch.ones(3, 4),)), "one": (nn.Sigmoid(), (torch.ones(2),))}

@@ -142,6 +142,7 @@ def test_each_function_computes_what_its_method_does(weights, tmp_path):
             torch.testing.assert_close(torch.as_tensor(got), want, rtol=4e-3, atol=4e-3)
 
 
+@pytest.mark.slow
 def test_nothing_is_joined_where_nothing_is_gained():
     methods = {"twice": (nn.ReLU(), (torch.ones(3),)), "half": (nn.Sigmoid(), (torch.ones(4),))}
     assert not lower(methods).named_data
@@ -206,6 +207,7 @@ def test_methods_share_a_state_on_request():
     assert module.methods["peek"](torch.ones(1, 4).numpy())[0].tolist() == [[3.0] * 4]
 
 
+@pytest.mark.slow
 def test_what_cannot_be_shared_stays_with_the_program_and_says_why():
     methods = counter_methods(Counter())
     report = lower(methods, share_state_between_delegates=["positions"]).lowering_report

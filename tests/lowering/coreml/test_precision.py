@@ -41,14 +41,9 @@ def test_the_payload_computes_in_the_precision_that_was_asked_for(precision, dty
     assert specs["min_deployment_target"] == b"9"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("target", "version"),
-    [
-        pytest.param("iOS15", 6),
-        pytest.param("iOS16", 7, marks=pytest.mark.slow),
-        pytest.param("iOS17", 8, marks=pytest.mark.slow),
-        pytest.param("iOS26", 10, marks=pytest.mark.slow),
-    ],
+    ("target", "version"), [("iOS15", 6), ("iOS16", 7), ("iOS17", 8), ("iOS26", 10)]
 )
 def test_the_deployment_target_is_the_packages_version(target, version, tmp_path):
     file = lower(net(), X, backend=CoreML(target))
@@ -61,9 +56,8 @@ def test_the_deployment_target_is_the_packages_version(target, version, tmp_path
     assert pteron.load(file, cache=None).forward(X[0].numpy())[0].shape == (2, 16)
 
 
-@pytest.mark.parametrize(
-    "name", ["AddmmInPlace", pytest.param("BatchNormTraining", marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["AddmmInPlace", "BatchNormTraining"])
 def test_fp16_errors_are_roundings(name):
     """Products of states grow, and so do roundings: they stay within a few units of fp16."""
     model, steps = zoo.build(name), zoo.inputs_of(name)

@@ -50,7 +50,7 @@ INT3 = IntxWeightOnlyConfig(weight_dtype=torch.int3, granularity=PerAxis(0))
 LAYERS = (nn.Linear,)
 CASES = [
     pytest.param(INT4, LAYERS, "iOS18", "int4", id="int4-groups"),
-    pytest.param(Int8WeightOnlyConfig(), LAYERS, "iOS18", "int8", id="int8-scaled-products"),
+    pytest.param(Int8WeightOnlyConfig(), LAYERS, "iOS18", "int8", marks=pytest.mark.slow),
     pytest.param(INT8, (*LAYERS, nn.Embedding), "iOS17", "int8", marks=pytest.mark.slow),
     pytest.param(INT3, LAYERS, "iOS18", "int4", marks=pytest.mark.slow),
 ]
@@ -73,6 +73,7 @@ def test_weights_of_torchao(config, kinds, target, stored_as, tmp_path):
             torch.testing.assert_close(torch.as_tensor(got), model(TOKENS), rtol=1e-3, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_in_fp16_layers_use_what_is_expanded_to_fp16(tmp_path):
     file = lower(quantised(INT4, LAYERS), (TOKENS,))
     made = packages.operations(packages.unpack(file, tmp_path))

@@ -100,6 +100,7 @@ def test_a_short_name(name, stored_as, share, error, tmp_path):
             torch.testing.assert_close(torch.as_tensor(got), eager(TOKENS), rtol=2e-3, atol=2e-3)
 
 
+@pytest.mark.slow
 def test_a_configuration_of_coremltools(tmp_path):
     config = cto.OptimizationConfig(
         global_config=cto.OpLinearQuantizerConfig(dtype="int8", weight_threshold=512),
@@ -131,6 +132,7 @@ def test_what_does_not_divide_into_blocks_stays_and_is_named():
     assert {weight["stored_as"] for weight in listed["weights"]} == {"int4", "float16"}
 
 
+@pytest.mark.slow
 def test_before_ios_18_with_the_operations_of_then(tmp_path):
     model = nn.Sequential(nn.Linear(64, 64), nn.ReLU())
     file = lower(model, (torch.ones(1, 64),), backend=CoreML("iOS16", weights="int8"))
@@ -160,6 +162,7 @@ def test_what_no_payload_can_hold_is_refused(arguments, said):
         CoreML(**arguments)
 
 
+@pytest.mark.slow
 def test_operations_that_disagree_about_one_weight_are_an_error():
     class Tied(nn.Module):
         def __init__(self) -> None:

@@ -51,9 +51,8 @@ def _record(operation: Any, names: Mapping[str, str], config: Any) -> WeightReco
     shape = tuple(int(n) for n in value.shape)
     if operation.op_type == "const":
         return WeightRecord(name, dtype, shape, size, size, dtype, _reason(operation, config))
-    parts = list(_sources(operation))
-    stored = sum(_bytes(part) for part in parts)
-    return WeightRecord(name, dtype, shape, size, stored, _format(operation, parts))
+    stored = sum(_bytes(part) for part in _sources(operation))
+    return WeightRecord(name, dtype, shape, size, stored, _format(operation))
 
 
 def _model_name(name: str, names: Mapping[str, str]) -> str:
@@ -79,11 +78,11 @@ def _bytes(value: Any) -> int:
     return -(-math.prod(int(n) for n in value.shape) * bits // 8)
 
 
-def _format(operation: Any, parts: list[Any]) -> str:
+def _format(operation: Any) -> str:
     """``int4``, ``palette of 16``, ``sparse``; joined where one is made of another."""
     kind = operation.op_type
     inner = [v.op for v in operation.inputs.values() if v is not None and _is_constexpr(v)]
-    below = "".join(f" of {_format(op, parts)}" for op in inner[:1])
+    below = "".join(f" of {_format(op)}" for op in inner[:1])
     if "lut" in kind:
         entries = operation.inputs["lut"].shape[-2 if len(operation.lut.shape) > 1 else -1]
         return f"palette of {entries}{below}"
