@@ -24,8 +24,9 @@ from torch.utils import _pytree
 import pteron
 from pteron.files.operators import operator_names
 from pteron.lowering import CoreML, lower
-from tests.lowering import zoo
-from tests.lowering.reference import ExecuTorchProgram
+
+from . import zoo
+from .reference import ExecuTorchProgram
 
 RESULTS = Path(__file__).with_name("executorch_results")
 PAGE = Path(__file__).parents[2] / "docs" / "executorch.md"

@@ -189,3 +189,24 @@ def test_what_executorch_lowered_runs_here(name: str) -> None:
     edge = to_edge(exported, compile_config=EdgeCompileConfig(_check_ir_validity=False))
     file = pteron.open(edge.to_executorch().buffer)
     _compare(case, model, pteron.load(file, cache=None).forward)
+
+
+class AllPositive(nn.Module):
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        positive = x > 0
+        return torch.cond(positive.all(), lambda x: x * 2, lambda x: x - 1, (x,)), positive
+
+
+def test_a_tensor_of_several_conditions_holds_if_all_do() -> None:
+    file = lower(AllPositive(), (torch.ones(2, 3),), backend=None)
+    plan = file.program.execution_plan[0]
+    steps = [step.instr_args for step in plan.chains[0].instructions]
+    compared = next(s for s in steps if "gt" in plan.operators[s.op_index].name).args[-1]
+    next(s for s in steps if hasattr(s, "cond_value_index")).cond_value_index = compared
+    theirs, ours = ExecuTorchProgram(file), pteron.load(file, cache=None)
+    some = torch.ones(2, 3)
+    some[1, 1] = -1
+    for x in (torch.ones(2, 3), some, -some):
+        want, _ = AllPositive()(x)
+        torch.testing.assert_close(theirs.run(x)[0], want)
+        torch.testing.assert_close(torch.as_tensor(ours.forward(x.numpy())[0]), want)

@@ -96,13 +96,15 @@ def test_no_more_than_executorch_plans(model, inputs):
     assert planned_here(model, (inputs,)) <= 1.05 * wanted
 
 
-ONE_MORE = {
-    "AsStridedView": "the strided write is a scatter, which keeps the flat buffer",
-    "Copy": "the new value of a buffer is a copy of the input",
-    "DiagonalView": "the diagonal's write is a scatter, which keeps the flat buffer",
-    "MutatedParameter": "ExecuTorch takes the parameter for a constant and forgets the write",
+MORE = {
+    "AsStridedView": 1,  # the strided write is a scatter, which keeps the flat buffer
+    "Copy": 1,  # the new value of a buffer is a copy of the input
+    "DiagonalView": 1,  # the diagonal's write is a scatter, which keeps the flat buffer
+    "MutatedParameter": 1,  # ExecuTorch takes it for a constant, and forgets the write
+    "RankSix": 1,  # a view is a copy
+    "ShiftRegister": 2,  # old values are copied before buffers are written
 }
-"""Models of one or two operations on tensors of 24 bytes, with one such tensor more."""
+"""Models of a few operations on tensors of 24 bytes, with so many such tensors more."""
 
 
 @pytest.mark.slow
@@ -111,4 +113,4 @@ def test_no_more_than_executorch_plans_for_the_zoo(name):
     inputs = zoo.inputs_of(name)[0]
     wanted = planned_by_executorch(zoo.build(name), inputs)
     here = planned_here(zoo.build(name), inputs)
-    assert here <= 1.05 * wanted + (memory.align(24) if name in ONE_MORE else 0)
+    assert here <= 1.05 * wanted + memory.align(24) * MORE.get(name, 0)

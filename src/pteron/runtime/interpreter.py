@@ -169,7 +169,8 @@ def _move(source: int, target: int) -> Step:
 
 
 def _jump_false(condition: int, destination: int) -> Step:
-    return lambda values: None if bool(values[condition]) else destination
+    """A tensor is true if all its elements are, as in ExecuTorch's runtime."""
+    return lambda values: None if np.all(values[condition]) else destination
 
 
 def _getter(plan: ExecutionPlan, index: int) -> Callable[[Values], Any]:
