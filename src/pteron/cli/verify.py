@@ -26,6 +26,11 @@ _FAILED = 1
     metavar="DTYPE=RTOL,ATOL",
     help="For outputs of that dtype, e.g. float16=1e-2,1e-3; repeatable.",
 )
+@click.option(
+    "--layers",
+    metavar="PATH.py:FUNCTION",
+    help="The model; say which of its values is the first to differ from PyTorch.",
+)
 @data_option
 @engine_option
 @precision_option
@@ -33,6 +38,7 @@ _FAILED = 1
 def verify(
     file: Path,
     tolerance: tuple[str, ...],
+    layers: str | None,
     data: tuple[Path, ...],
     engine: str | None,
     precision: str,
@@ -42,6 +48,11 @@ def verify(
 
     Exit 0 if all are near enough, else 1. Each case starts from the state's first values.
     Tolerances go by the output's dtype; integers and booleans must be equal.
+
+    With --layers, FUNCTION returns the model that the file was lowered from, as for 'pteron lower'.
+    Every operator is run by PyTorch too, twice per case with state kept, and the first value that
+    is not near enough is named, with its line in the model. A file without test cases is given
+    the model's example inputs.
     """
     import pteron
     from pteron.errors import UsageError
@@ -50,6 +61,11 @@ def verify(
     from pteron.runtime.verify import verify as run_cases
 
     allowed = dict(TOLERANCES) | dict(map(_parse, tolerance or ()))
+    if layers is not None:
+        from pteron.cli.verify_layers import verify_layers
+
+        verify_layers(file, layers, allowed, engine=engine, precision=precision, json=json)
+        return
     with pteron.open(file) as bundle:
         if not isinstance(bundle, BundledFile):
             raise UsageError(f"{file} is no bundled program; pteron bundle makes one")

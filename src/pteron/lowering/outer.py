@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -56,6 +56,10 @@ class Outer:
         input_specs, output_specs: of the placeholders, and of writes and outputs, in the words
             of ``torch.export``.
         range_constraints: bounds of dynamic sizes.
+        program: what was divided, in functional form.
+        regions: call of a delegate -> the nodes of ``program`` that are inside.
+        sources: node of ``graph`` -> the node of ``program`` whose value it has.
+        values: node of ``graph`` -> where the emitted plan keeps its value; several for a list.
     """
 
     name: str
@@ -71,6 +75,10 @@ class Outer:
     writes: dict[str, Node] = field(default_factory=dict)
     input_specs: list[InputSpec] = field(default_factory=list)
     output_specs: list[OutputSpec] = field(default_factory=list)
+    program: ExportedProgram | None = None
+    regions: dict[Node, Collection[Node]] = field(default_factory=dict)
+    sources: dict[Node, Node] = field(default_factory=dict)
+    values: Mapping[Node, int | list[int]] = field(default_factory=dict)
 
 
 def outline(
@@ -95,6 +103,7 @@ class _Outliner:
         self.owned = {state for region, _ in regions for state in region.states}
         self.graph = torch.fx.Graph()
         self.copies: dict[Node, Node] = {}
+        self.inside: dict[Node, Collection[Node]] = {}
 
     def outline(self) -> Outer:
         outer = Outer(
@@ -117,6 +126,8 @@ class _Outliner:
             else:
                 self.copies[unit] = self.graph.node_copy(unit, self.copies.__getitem__)
         self._results(outer)
+        outer.program, outer.regions = self.program, self.inside
+        outer.sources = {copy: node for node, copy in self.copies.items()}
         return outer
 
     def _placeholders(self, outer: Outer) -> None:
@@ -162,6 +173,7 @@ class _Outliner:
     def _call(self, region: Region, delegate: Delegate) -> None:
         inputs = tuple(self.copies[node] for node in region.inputs)
         call = self.graph.call_function(delegate, inputs)
+        self.inside[call] = region.nodes
         by_place = dict(zip(delegate.places, region.outputs, strict=True))
         call.meta["val"] = tuple(by_place[place].meta["val"] for place in range(len(by_place)))
         for place, node in zip(delegate.places, region.outputs, strict=True):

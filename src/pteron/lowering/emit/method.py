@@ -27,6 +27,7 @@ def emit(outer: Outer, data: ProgramData) -> ExecutionPlan:
         if node.op == "placeholder":
             calls.index[node] = _placeholder(outer, builder, node)
     calls.graph(outer.graph)
+    outer.values = calls.index
     outputs = [_output(calls, value) for value in outer.outputs]
     builder.keep(outputs)
     scratch = builder.allocate()
