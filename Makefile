@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo smollm2 test test-slow test-all docs conformance fuzz soak lint check-wheel proto clean
+.PHONY: demo smollm2 test test-slow test-all docs web browser conformance fuzz soak lint check-wheel proto clean
 
 $(STAMP): requirements/dev.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -19,13 +19,25 @@ demo: $(STAMP)
 smollm2: $(STAMP)
 	$(BIN)/python -m examples.smollm2.demo
 
-test: $(STAMP)
+test: $(STAMP) browser
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
-test-slow: $(STAMP)
+test-slow: $(STAMP) browser
 	$(BIN)/python -m pytest -n 2 -m slow
 
 test-all: test test-slow
+
+# The report is tested in Debian's Chromium, which is installed where that is possible.
+browser:
+	tests/report/install-chromium
+
+# The report's page, from its sources into src/pteron/report/assets. It wants Node.js.
+web: web/node_modules
+	cd web && npm run --silent build
+
+web/node_modules: web/package.json web/package-lock.json
+	cd web && npm ci --silent --no-audit --no-fund
+	touch $@
 
 # The site, in build/docs/html. Its notebooks are run, which needs the demo's data.
 docs: $(STAMP)
