@@ -143,7 +143,7 @@ class BatchNormTraining(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.conv, self.norm = nn.Conv2d(2, 3, 3), nn.BatchNorm2d(3)
-        self.last = nn.BatchNorm1d(3, momentum=None)
+        self.last = nn.BatchNorm1d(3, momentum=0.3)
 
     def forward(self, x: Tensor) -> Tensor:
         return self.last(F.relu(self.norm(self.conv(x))).mean((2, 3)))
