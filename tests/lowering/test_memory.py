@@ -102,6 +102,7 @@ MORE = {
     "DiagonalView": 1,  # the diagonal's write is a scatter, which keeps the flat buffer
     "MutatedParameter": 1,  # ExecuTorch takes it for a constant, and forgets the write
     "RankSix": 1,  # a view is a copy
+    "ViewOfView": 1,  # a view is a copy
     "ShiftRegister": 2,  # old values are copied before buffers are written
 }
 """Models of a few operations on tensors of 24 bytes, with so many such tensors more."""
