@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -55,6 +57,12 @@ def test_functions_of_a_model_file(pteron: Command, tmp_path: Path) -> None:
     outcome = pteron("lower", f"{tmp_path}/model.py:biuld", "-o", tmp_path / "a.pte")
     assert outcome.code == 2
     assert "has no function biuld (did you mean 'build'?)" in outcome.err
+
+
+def test_a_model_file_takes_no_modules_place(pteron: Command, tmp_path: Path) -> None:
+    (tmp_path / "json.py").write_text("")
+    assert pteron("lower", f"{tmp_path}/json.py:build", "-o", tmp_path / "a.pte").code == 2
+    assert sys.modules["json"] is json
 
 
 def test_a_name_that_exists_is_not_suggested() -> None:

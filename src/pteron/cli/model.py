@@ -45,7 +45,8 @@ def _function(reference: str) -> Callable[[], Any]:
         raise UsageError(f"{reference}: name a function as PATH.py:FUNCTION")
     if not Path(path).is_file():
         raise UsageError(f"{path}: no such file")
-    spec = importlib.util.spec_from_file_location(Path(path).stem, path)
+    # under a name of its own: a file may well be called like a module that others import
+    spec = importlib.util.spec_from_file_location(f"pteron model {Path(path).stem}", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
