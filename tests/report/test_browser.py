@@ -263,6 +263,28 @@ def test_two_files(show: Show):
     assert runs.locator(".node.fate-added, .node.fate-removed").count() == 0
 
 
+def test_a_method_without_instructions(show: Show):
+    file = add_program()
+    plan = file.program.execution_plan[0]
+    plan.chains[0].instructions, plan.outputs = [], plan.inputs
+    page = show(report(file))
+    panel = open_view(page, "What runs")
+    assert panel.get_by_text("There is no instruction").is_visible()
+    panel.get_by_role("button", name="Fit").click()
+    assert panel.get_by_role("table", name="0 instructions of forward").is_visible()
+
+
+def test_no_tile_shows_half_a_size(show: Show):
+    page = show(report(long_program(80)), viewport={"width": 700, "height": 800})
+    sizes = open_view(page, "Where the bytes are").locator(".tile small")
+    assert sizes.count() > 0
+    for size in sizes.all():
+        room = size.evaluate("one => one.parentElement.getBoundingClientRect().right")
+        assert size.evaluate("one => one.getBoundingClientRect().width") > 0
+        text = "one => { const r = document.createRange(); r.selectNodeContents(one);"
+        assert size.evaluate(f"{text} return r.getBoundingClientRect().right }}") <= room
+
+
 def test_a_run(show: Show, counter, tmp_path):
     where = {"method": "forward", "instruction": 0, "delegate": 0}
     events = [

@@ -32,7 +32,7 @@ function zoomable(root: Node, two: boolean): HTMLElement {
   function named(): Column<Node>[] {
     return [
       { title: "part", cell: (node) => name(node), by: (node) => node.name, class: "wide" },
-      { title: "type", cell: (node) => type(node), class: "name" },
+      { title: "type", cell: (node) => type(node), class: "type" },
     ];
   }
 
@@ -60,7 +60,7 @@ function zoomable(root: Node, two: boolean): HTMLElement {
   const legend = two ? FATES : kinds(root);
   const page = h(
     "div",
-    { class: "split" },
+    { class: two ? "split even" : "split" },
     h("div", { class: "main" }, trail, about, map.element, key(legend, two ? "fate" : "kind")),
     h("div", { class: "side" }, rows.element),
   );

@@ -138,6 +138,7 @@ export function graphView(actions: Actions): GraphView {
 
   function fit(): void {
     fitted = true;
+    if (!picture.nodes.length) return;
     const { clientWidth, clientHeight } = svg;
     const scale = Math.min(1, Math.max(READABLE, clientWidth / picture.width));
     const at = chosenNode ?? picture.nodes.find((node) => node.kind !== "state") ?? picture.nodes[0];
@@ -147,6 +148,7 @@ export function graphView(actions: Actions): GraphView {
   }
 
   function whole(): void {
+    if (!picture.nodes.length) return;
     const { clientWidth, clientHeight } = svg;
     const scale = Math.min(1, clientWidth / picture.width, clientHeight / picture.height);
     const x = (clientWidth - picture.width * scale) / 2;

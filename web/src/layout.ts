@@ -66,7 +66,7 @@ interface Drawn {
 }
 
 function lines(node: GraphNode): [string, string] {
-  return [cut(node.title, 36), cut(node.sub, 42)];
+  return [cut(node.title, 36), cut(node.sub, 52)];
 }
 
 function size(node: GraphNode): { width: number; height: number } {

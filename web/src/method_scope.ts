@@ -1,5 +1,6 @@
 // A method's instructions as a scope.
 
+import { counted } from "./format";
 import { milScope } from "./mil_scope";
 import { instructionName, valueName } from "./names";
 import type { Fates } from "./fates";
@@ -83,7 +84,7 @@ function noteOf(inside: DelegateGraph): string {
   if (inside.error) return inside.error;
   const functions = inside.functions ?? [];
   const operations = functions.reduce((sum, one) => sum + one.ops.length, 0);
-  return functions.length ? `${inside.format}, ${operations} operations` : (inside.format ?? "");
+  return functions.length ? `${inside.format}, ${counted(operations, "operation")}` : (inside.format ?? "");
 }
 
 function innerScopes(

@@ -107,7 +107,7 @@ function explorer(root: Scope, two: boolean): HTMLElement {
     trail.replaceChildren(...crumbs(place));
     list.replaceChildren(stepList(place.scope, leaves(place.group), two, (leaf) => show(placeOf(at, leaf.at), leaf)));
     if (chosen) describe(chosen);
-    else about.replaceChildren(hint());
+    else about.replaceChildren(hint(place.scope));
     if (focus) graph.focus();
   }
 
@@ -141,8 +141,9 @@ function explorer(root: Scope, two: boolean): HTMLElement {
   return page;
 }
 
-function hint(): HTMLElement {
-  return h("p", { class: "quiet" }, "Choose a node to see what it takes and gives.");
+function hint(scope: Scope): HTMLElement {
+  const empty = `There is no ${scope.unit}: what goes out is what came in, or a constant.`;
+  return h("p", { class: "quiet" }, scope.leaves.length ? "Choose a node to see what it takes and gives." : empty);
 }
 
 function legend(two: boolean, timed: boolean): HTMLElement {

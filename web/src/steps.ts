@@ -1,7 +1,7 @@
 // The instructions, or a payload's operations, as a list.
 
 import { button, h, type Child } from "./dom";
-import { count, time } from "./format";
+import { count, counted, time } from "./format";
 import type { Leaf, Port, Scope } from "./scope";
 import { table, type Column } from "./table";
 
@@ -28,7 +28,7 @@ export function stepList(scope: Scope, all: Leaf[], two: boolean, go: (leaf: Lea
     });
   }
   return table(columns, all, {
-    caption: `${count(all.length)} ${scope.unit}s of ${scope.title}`,
+    caption: `${counted(all.length, scope.unit)} of ${scope.title}`,
     page: 50,
     rowClass: (leaf) => (two ? `fate-${leaf.fate}` : ""),
   }).element;

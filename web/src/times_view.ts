@@ -28,7 +28,7 @@ export function timesView(report: ReportData, times: Times): HTMLElement {
   if (outer.length) page.append(ranking("Instructions", outer));
   if (inner.length) page.append(ranking("Operations inside delegates", inner));
   const rest = Object.entries(times.elsewhere).map(([name, [total, runs]]) => ({ method: "", place: "", name, kind: "event", total, runs }));
-  if (rest.length) page.append(ranking("Events that name no instruction of this program", rest));
+  if (rest.length) page.append(ranking("Other events", rest, "Conversions that the engine put in, and events that name nothing in this program"));
   return page;
 }
 
@@ -42,11 +42,11 @@ function methodRows(method: MethodData, measured: Times["methods"][string]): Row
   });
 }
 
-function ranking(title: string, rows: Row[]): HTMLElement {
+function ranking(title: string, rows: Row[], what = title): HTMLElement {
   const whole = rows.reduce((sum, row) => sum + row.total, 0);
   const longest = Math.max(...rows.map((row) => row.total));
   const columns = [
-    { title: "what", cell: (row: Row) => what(row), by: (row: Row) => row.name, class: "name" },
+    { title: "what", cell: (row: Row) => named(row), by: (row: Row) => row.name, class: "name" },
     { title: "method", cell: (row: Row) => row.method, by: (row: Row) => row.method },
     { title: "beside the longest", cell: (row: Row) => bar(row.total / longest), class: "bar-cell" },
     { title: "per run", cell: (row: Row) => time(row.total / row.runs), by: (row: Row) => row.total / row.runs, numeric: true },
@@ -55,10 +55,10 @@ function ranking(title: string, rows: Row[]): HTMLElement {
     { title: "share", cell: (row: Row) => share(row.total, whole), by: (row: Row) => row.total, numeric: true },
   ];
   const ranked = [...rows].sort((a, b) => b.total - a.total);
-  return section(title, table(columns, ranked, { caption: `${title}: ${time(whole)} in all`, page: 30 }).element);
+  return section(title, table(columns, ranked, { caption: `${what}: ${time(whole)} in all`, page: 30 }).element);
 }
 
-function what(row: Row): Child[] {
+function named(row: Row): Child[] {
   const place = row.kind === "operation" ? `delegate ${row.place.split("/")[0]}` : row.place && `instruction ${row.place}`;
   return [h("code", {}, row.name), place && h("small", { class: "note" }, place)];
 }

@@ -9,6 +9,8 @@ import { roving } from "./roving";
 
 const LEVELS = 3;
 const HEAD = 20; // pixels for the name of a tile that has tiles inside
+const LETTER = 6.6; // pixels of a letter of a caption, and of what is beside it
+const PADDING = 10;
 const SMALLEST = 3; // pixels below which a tile is left out
 
 interface Shown {
@@ -101,8 +103,12 @@ function shown(node: Node, levels: number): Shown {
 }
 
 function caption(one: Rectangle, node: Node): HTMLElement | null {
-  if (one.x1 - one.x0 < 34 || one.y1 - one.y0 < 15) return null;
-  const size = one.y1 - one.y0 > 34 || one.children ? h("small", {}, bytes(area(node))) : null;
+  const [width, height] = [one.x1 - one.x0 - PADDING, one.y1 - one.y0];
+  if (width < 24 || height < 15) return null;
+  const written = bytes(area(node));
+  const below = height > 34 && written.length * LETTER <= width; // half a number would be a wrong one
+  const beside = one.children && (node.name.length + 1 + written.length) * LETTER <= width;
+  const size = below || beside ? h("small", {}, written) : null;
   return h("span", {}, node.name, size && " ", size);
 }
 

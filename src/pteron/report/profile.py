@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from pteron.errors import FileAccessError, FormatError
+from pteron.report.places import Places
 
 Times = dict[str, list[float]]
-"""Place -> [microseconds in all, number of events]."""
+"""Place -> [microseconds in all, number of runs]."""
 
 _CATEGORIES = ("kernel", "delegate", "op")
 _LONGEST = 1e15
@@ -45,24 +47,45 @@ def read_profile(path: str | os.PathLike[str]) -> list[Mapping[str, Any]]:
     return [event for event in events if isinstance(event, dict)]
 
 
-def add_up(events: Iterable[Mapping[str, Any]], methods: list[str]) -> dict[str, Any]:
-    """Times by method and place; an event of no known place goes to ``elsewhere`` by its name.
+def add_up(
+    events: Iterable[Mapping[str, Any]], methods: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Times by method and :class:`~pteron.report.places.Places`; the rest by name, ``elsewhere``.
 
-    Places are ``<instruction>`` for kernels and delegates, ``<delegate>/<op>`` for operations
-    inside a payload. An event without a method belongs to the only one there is.
+    An event without a method belongs to the only one there is. Operations are counted as often as
+    their delegate was called: engines leave out those that took no time, and time apart the
+    pieces of one. ``methods`` are those that the report has collected.
     """
-    placed: dict[str, Times] = {name: {} for name in methods}
+    known = {method["name"]: Places(method) for method in methods}
+    placed: dict[str, Times] = {name: {} for name in known}
     elsewhere: Times = {}
+    calls: dict[str, Counter[Any]] = {name: Counter() for name in known}
     for event, duration in _timed(events):
         arguments = event.get("args")
         arguments = arguments if isinstance(arguments, dict) else {}
-        method = arguments.get("method", methods[0] if len(methods) == 1 else None)
-        place = _place(event.get("cat"), arguments)
-        if place is not None and isinstance(method, str) and method in placed:
-            _add(placed[method], place, duration)
-        else:
+        method = _method(arguments, known)
+        place = None if method is None else known[method].find(event["cat"], arguments)
+        if method is None or place is None:
             _add(elsewhere, str(event.get("name", "event without a name")), duration)
+            continue
+        _add(placed[method], place, duration)
+        if event["cat"] == "delegate":
+            calls[method][str(arguments.get("delegate"))] += 1
+    for method, times in placed.items():
+        _count_calls(times, calls[method])
     return {"methods": placed, "elsewhere": elsewhere}
+
+
+def _method(arguments: Mapping[str, Any], known: Mapping[str, Places]) -> str | None:
+    name = arguments.get("method", next(iter(known)) if len(known) == 1 else None)
+    return name if isinstance(name, str) and name in known else None
+
+
+def _count_calls(times: Times, calls: Mapping[str, int]) -> None:
+    for place, total in times.items():
+        delegate, inside, _ = place.partition("/")
+        if inside and delegate in calls:
+            total[1] = calls[delegate]
 
 
 def _timed(events: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], float]]:
@@ -72,18 +95,6 @@ def _timed(events: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, A
             continue
         if 0 <= duration < _LONGEST:
             yield event, float(duration)
-
-
-def _place(category: Any, arguments: Mapping[str, Any]) -> str | None:
-    instruction, delegate = arguments.get("instruction"), arguments.get("delegate")
-    if category == "op":
-        name = arguments.get("op")
-        return f"{delegate}/{name}" if _index(delegate) and isinstance(name, str) else None
-    return str(instruction) if _index(instruction) else None
-
-
-def _index(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 def _add(times: Times, place: str, duration: float) -> None:

@@ -78,6 +78,6 @@ def report(
         data["matches"] = matches(*(collected["methods"] for collected in data["files"]))
     if profile is not None:
         methods = data["files"][0]["methods"]
-        names = [method["name"] for method in methods] if isinstance(methods, list) else []
-        data["times"] = add_up(read_profile(profile), names)
+        collected = methods if isinstance(methods, list) else []
+        data["times"] = add_up(read_profile(profile), collected)
     return Report(data)
