@@ -12,6 +12,7 @@ import pytest
 
 from pteron.cli import bars, verbosity
 from pteron.cli.bars import Bars
+from pteron.lowering.quiet import quiet
 from pteron.progress import stage, watch
 from tests.cli.conftest import Command
 
@@ -79,6 +80,13 @@ def test_nothing_with_q(terminal: Terminal) -> None:
     with watched(terminal) as shown, stage("compile main"):
         shown._start()
     assert terminal.getvalue() == ""
+
+
+def test_stages_of_lowering_are_shown(terminal: Terminal) -> None:
+    """Lowering disables logging, as the libraries beneath it say what helps nobody."""
+    with watched(terminal) as shown, quiet(), stage("decompose forward"):
+        shown._start()
+    assert "decompose forward" in terminal.getvalue()
 
 
 def test_nothing_where_stderr_is_no_terminal(

@@ -90,5 +90,8 @@ class Bars(AbstractContextManager["Bars"]):
 
 
 def wanted() -> bool:
-    """Whether anybody is there to see progress."""
-    return sys.stderr.isatty() and logging.getLogger("pteron").isEnabledFor(logging.WARNING)
+    """Whether anybody is there to see progress.
+
+    What ``-q`` sets counts, not what lowering disables to keep the libraries beneath it quiet.
+    """
+    return sys.stderr.isatty() and logging.getLogger("pteron").level <= logging.WARNING
