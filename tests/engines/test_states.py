@@ -187,3 +187,22 @@ def test_a_session_outlives_the_compiled_model_it_came_from(tmp_path) -> None:
     arrays = [tensor.numpy() for tensor in inputs[0]]
     (expected,) = compile_source(source).new_session().run("main", arrays)
     np.testing.assert_array_equal(session.run("main", arrays)[0], expected)
+
+
+@pytest.mark.parametrize("value", [0.0, 3.0])
+def test_a_constant_is_written_at_every_call(value) -> None:
+    class Fill(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("b", torch.zeros(2, 3))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            self.b.copy_(torch.full((2, 3), value))
+            return x + 1
+
+    x = torch.ones(2)
+    session = compile_source(convert(Fill(), (x,))).new_session()
+    for held in (np.nan, 7.0):
+        session.write_state("b", np.full((2, 3), held, np.float16))
+        session.run("main", [x.numpy()])
+        np.testing.assert_array_equal(session.read_state("b"), np.full((2, 3), value, np.float16))

@@ -205,10 +205,34 @@ def _named(output: Output, name: str) -> Any:
 
 
 def _assign(state: State, value: Output) -> Any:
+    if not _varies(value):
+        value = _over(state, value)
     node = value.get_node()
     if node.get_output_size() > 1:  # the bindings take a node: one that has this output alone
         node = opset.convert(value, value.get_element_type())
     return ov.op.assign(node, state.variable)
+
+
+def _varies(value: Output) -> bool:
+    """Whether a value depends on an input or a state."""
+    waiting, seen = [value.get_node()], set()
+    while waiting:
+        node = waiting.pop()
+        if node.get_type_name() in ("Parameter", "ReadValue"):
+            return True
+        if node.get_friendly_name() not in seen:
+            seen.add(node.get_friendly_name())
+            waiting += [source.get_node() for source in node.input_values()]
+    return False
+
+
+def _over(state: State, value: Output) -> Output:
+    """A constant written over what the state holds, row by row.
+
+    OpenVINO's CPU plugin assigns a constant when it compiles, and at no call.
+    """
+    rows = opset.constant(np.arange(value.get_shape()[0], dtype=np.int64))
+    return opset.scatter_update(state.first, rows, value, opset.constant(np.int64(0))).output(0)
 
 
 def _name(node: Any, name: str) -> None:
