@@ -133,3 +133,27 @@ def test_wrappers_around_one_module_share_by_memory_not_by_name():
     x = (torch.randn(1, 4),)
     file = lower({"decode": (model.decode, x), "look": (Wrapper(model), x)}, backend=None)
     assert set(file.lowering_report.state.buffers) == {"total", "scratch"}
+
+
+def test_a_method_that_only_resets_reaches_the_shared_state():
+    class Cleared(Decoder):
+        def clear(self) -> Tensor:
+            self.total.zero_()
+            return torch.zeros(1)
+
+    model = Cleared()
+    x = torch.ones(1, 4)
+    sources = {"decode": (model.decode, (x,)), "clear": (model.clear, ())}
+    with pytest.warns(UserWarning, match="state total is one value"):
+        file = lower(sources, share_state_between_delegates=["total"])
+    module = pteron.load(file, cache=None)
+    module.method("decode")(x)
+    assert module.state["total"].read().any()
+    module.method("clear")()
+    assert not module.state["total"].read().any()
+
+
+def test_without_a_backend_nothing_is_said_of_delegates():
+    file = lower(methods(Decoder()), backend=None)
+    reasons = {record.reason for record in file.lowering_report.state.buffers.values()}
+    assert reasons == {"no backend was asked for"}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pteron.errors import UsageError
 from pteron.lowering.aliases import unified
+from pteron.lowering.lines import noted
 from pteron.lowering.rebinding import written_back
 from pteron.lowering.stages import stage
 
@@ -72,6 +73,7 @@ def export(
     with (
         stage("torch.export cannot export the model"),
         torch.no_grad(),
+        noted(module),
         unified(module) as aliases,
         written_back(module, model),
     ):

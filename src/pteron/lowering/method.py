@@ -78,7 +78,7 @@ class MethodLowering:
         choices = self.choices
         plan = state.survey(self.name, self.program, self.exported)
         for name, reason in self.shared.items():
-            if name in plan.buffers:
+            if name in plan.buffers and choices.backend is not None:
                 plan.buffers[name].give(state.Owner.PROGRAM, reason)
         state.keep_from_delegates(plan, choices.backend, choices.take_over, choices.on_inexact)
         sets = state.touching(plan, self.program)

@@ -42,7 +42,7 @@ def _silently_assigned(original: type[Module]) -> type[Module]:
     """The class, but assigning to a buffer calls none of torch's registration hooks."""
 
     def assign(self: Module, name: str, value: Any) -> None:
-        if name in self._buffers:
+        if name in self.__dict__.get("_buffers", ()):  # a copy that torch makes has none at first
             self._buffers[name] = value
         else:
             super(changed, self).__setattr__(name, value)

@@ -42,7 +42,7 @@ def emit(outer: Outer, data: ProgramData) -> ExecutionPlan:
         chains=[Chain([], [], builder.instructions, builder.stacktrace)],
         operators=builder.operators,
         delegates=builder.delegates,
-        non_const_buffer_sizes=[0, scratch] + ([data.state.size] if data.state.size else []),
+        non_const_buffer_sizes=[0, scratch] + ([data.state.size] if data.state.offsets else []),
     )
 
 
