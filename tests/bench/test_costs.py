@@ -36,6 +36,12 @@ def test_costs_are_averages_in_the_plans_order() -> None:
     assert (other.kernel, other.count, other.seconds) == ("jit", 2, 0.75)
 
 
+def test_an_operation_that_was_timed_now_and_then_is_one() -> None:
+    spans = [Span(DELEGATE, 0.0, 1.0, ops(0.5)), *[Span(DELEGATE, 0.0, 1.0)] * 3]
+    (cost,) = instruction_costs(spans)[0].ops
+    assert (cost.count, cost.seconds) == (1, 0.125)
+
+
 def test_a_trace_has_an_event_per_instruction_and_operation() -> None:
     events = chrome_trace(SPANS)["traceEvents"]
     assert [e["cat"] for e in events] == ["kernel", "delegate", *["op"] * 3] * 2

@@ -12,7 +12,7 @@ const SHOWN = 24;
 export function details(scope: Scope, item: Item, open: (item: Item) => void, go: (at: number) => void): HTMLElement {
   const inside = opens(item) && button("Open", () => open(item), { class: "primary" });
   const body = isGroup(item) ? groupFacts(item) : leafFacts(scope, item, go);
-  const title = h("h3", {}, isGroup(item) ? item.title : item.label);
+  const title = h("h2", {}, isGroup(item) ? item.title : item.label);
   return h("div", {}, title, inside, spent(scope, item), body);
 }
 

@@ -149,7 +149,7 @@ function operators(all: MethodSummary[]): HTMLElement | null {
   return h(
     "details",
     { open: rows.length <= 8 },
-    h("summary", {}, `${counted(rows.length, "operator")} run outside delegates`),
+    h("summary", {}, `${counted(rows.length, "operator")} ${rows.length === 1 ? "runs" : "run"} outside delegates`),
     view.element,
   );
 }

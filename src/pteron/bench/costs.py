@@ -31,7 +31,12 @@ def op_costs(times: Sequence[OpTime], calls: int) -> tuple[OpCost, ...]:
     for time in times:
         groups[time.type, time.kernel].append(time.seconds)
     costs = [
-        OpCost(type, kernel, round(len(seconds) / calls), sum(seconds) / calls)
+        OpCost(type, kernel, _per_call(len(seconds), calls), sum(seconds) / calls)
         for (type, kernel), seconds in groups.items()
     ]
     return tuple(sorted(costs, key=lambda cost: -cost.seconds))
+
+
+def _per_call(events: int, calls: int) -> int:
+    """Operations per call; an engine may leave one out of a call in which it took no time."""
+    return max(1, round(events / calls))

@@ -13,7 +13,7 @@ from pteron.cli.text import cell
 
 if TYPE_CHECKING:
     from pteron.bench import Result
-    from pteron.bench.result import InstructionCost, MemoryLimit
+    from pteron.bench.result import InstructionCost, LoadCost, MemoryLimit
 
 SHOWN = 14
 """Types of operations shown per delegate; the rest is summed up."""
@@ -61,7 +61,7 @@ def facts(result: Result) -> Sequence[tuple[str, str]]:
             if load.cold is None or load.hit is None
             else f"cold {_time(load.cold)}, from the cache {_time(load.hit)}",
         ),
-        ("peak memory", _peak(load.peak_bytes, load.payload_bytes)),
+        ("peak memory", _peak(load)),
         ("state", _state(result)),
         ("rewrites", ", ".join(f"{n} {k}" for k, n in result.rewrites.items()) or "none"),
     ]
@@ -69,18 +69,21 @@ def facts(result: Result) -> Sequence[tuple[str, str]]:
 
 def _limit(limit: MemoryLimit) -> str:
     if limit.calls_per_second is None:
-        return f"no weights to read; memory is read at {limit.bandwidth / 1e9:.1f} GB/s"
+        return f"no weights counted; memory is read at {limit.bandwidth / 1e9:.1f} GB/s"
     return (
-        f"{limit.fraction:.2f} of {limit.calls_per_second:,.1f} calls/s, which is "
+        f"{limit.fraction:.3g} of {limit.calls_per_second:,.1f} calls/s, which is "
         f"{size(limit.weight_bytes)} of weights at {limit.bandwidth / 1e9:.1f} GB/s"
     )
 
 
-def _peak(peak: int | None, payload: int) -> str:
-    if peak is None:
+def _peak(load: LoadCost) -> str:
+    if load.peak_bytes is None:
         return _UNKNOWN
-    ratio = f", {peak / payload:.2f} times the payload's {size(payload)}" if payload else ""
-    return f"{size(peak)} more while loading cold{ratio}"
+    told = f"{size(load.peak_bytes)} more while loading cold"
+    if load.cold is None or not load.payload_bytes:  # nothing was compiled
+        return told
+    times = load.peak_bytes / load.payload_bytes
+    return f"{told}, {times:,.1f} times the payload's {size(load.payload_bytes)}"
 
 
 def _state(result: Result) -> str:
