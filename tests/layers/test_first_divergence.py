@@ -132,6 +132,29 @@ def wrong():
 """
 
 
+@pytest.mark.parametrize("options", [PORTABLE, {}], ids=["portable", "coreml"])
+def test_data_outside_of_the_file(options: dict[str, Any]) -> None:
+    model = net(), net()
+    sources = {n: (m, X) for n, m in zip(("forward", "again"), model, strict=True)}
+    file = pteron.lower(sources, **options)
+    bare, outside = edit.externalise(file, named_data=True)
+    assert outside.named_data
+    assert first_divergence(bare, sources, data=outside, options=options) is None
+
+
+def test_command_with_a_data_file(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, paths = tmp_path / "model.py", (tmp_path / "net.pte", tmp_path / "net.ptd")
+    model.write_text(MODEL + "def portable():\n    return net(), X, {'backend': None}\n")
+    for part, path in zip(edit.externalise(lowered(PORTABLE)), paths, strict=True):
+        part.save(path)
+    outcome = command("verify", paths[0], "--layers", f"{model}:portable", "--data", paths[1])
+    assert (outcome.code, outcome.out) == (0, "every value is near enough\n"), outcome.err
+    outcome = command("verify", paths[0], "--layers", f"{model}:portable")
+    assert outcome.code == 2 and ".ptd" in outcome.err
+
+
 def test_command(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, model = tmp_path / "net.bpte", tmp_path / "model.py"
     model.write_text(MODEL)

@@ -64,7 +64,9 @@ def verify(
     if layers is not None:
         from pteron.cli.verify_layers import verify_layers
 
-        verify_layers(file, layers, allowed, engine=engine, precision=precision, json=json)
+        verify_layers(
+            file, layers, allowed, data=data or (), engine=engine, precision=precision, json=json
+        )
         return
     with pteron.open(file) as bundle:
         if not isinstance(bundle, BundledFile):

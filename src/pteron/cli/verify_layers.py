@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from math import isfinite
 from pathlib import Path
@@ -26,6 +26,7 @@ def verify_layers(
     model: str,
     tolerances: Mapping[str, Tolerance],
     *,
+    data: Sequence[Path],
     engine: str | None,
     precision: str,
     json: bool,
@@ -57,6 +58,7 @@ def verify_layers(
             cases=cases,
             options=source.options,
             tolerances=tolerances,
+            data=data,
             engine=engine,
             precision=precision,
         )

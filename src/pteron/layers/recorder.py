@@ -32,19 +32,24 @@ class Seen:
 class Recorder(Timeline):
     """Given to a module, keeps what each instruction of the last call computed.
 
-    ``wanted`` are, by method, the indices of the plan's values to keep. Delegates are run a
-    second time beside, in a form that gives out all it computes, with a state of its own.
+    ``wanted`` are, by method, the indices of the plan's values to keep; ``external`` is data from
+    outside of the file, by key. Delegates are run a second time beside, in a form that gives out
+    all it computes, with a state of its own.
     """
 
     def __init__(
-        self, file: PTEFile, wanted: Mapping[str, Collection[int]], loader: PayloadLoader
+        self,
+        file: PTEFile,
+        wanted: Mapping[str, Collection[int]],
+        loader: PayloadLoader,
+        external: Mapping[str, memoryview],
     ) -> None:
         super().__init__()
         self.seen: list[Seen] = []
         self._wanted = wanted
         self._plans = {name: method.plan for name, method in file.methods.items()}
         self._probes = {
-            (delegate.method, delegate.index): Probe(file, delegate, loader)
+            (delegate.method, delegate.index): Probe(file, delegate, loader, external)
             for delegate in file.delegates
             if delegate.backend_id == BACKEND_ID
         }
@@ -84,8 +89,15 @@ class Recorder(Timeline):
 class Probe:
     """A delegate that gives out every value it computes."""
 
-    def __init__(self, file: PTEFile, delegate: Delegate, loader: PayloadLoader) -> None:
+    def __init__(
+        self,
+        file: PTEFile,
+        delegate: Delegate,
+        loader: PayloadLoader,
+        external: Mapping[str, memoryview],
+    ) -> None:
         blobs = {key: memoryview(blob.data) for key, blob in file.named_data.items()}
+        blobs |= external
         payload = open_payload(delegate.backend_id, delegate.payload, blobs, delegate.method)
         source = exposed(payload)
         compiled = loader.load(source)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import torch
 
 from pteron.engines.base import EngineOptions
 from pteron.errors import UsageError
-from pteron.files import PTEFile
+from pteron.files import PTDFile, PTEFile
 from pteron.files.operators import operator_names
 from pteron.layers.compare import Divergence, distance
 from pteron.layers.eager import Eager
@@ -21,6 +22,7 @@ from pteron.lowering.source import op_name, source_line
 from pteron.progress import steps
 from pteron.runtime import load
 from pteron.runtime.delegates import PayloadLoader
+from pteron.runtime.loading import external
 from pteron.runtime.verify import TOLERANCES, Tolerance
 from pteron.schema.program import ExecutionPlan, KernelCall
 
@@ -41,6 +43,7 @@ def first_divergence(
     cases: Cases | None = None,
     options: Mapping[str, Any] | None = None,
     tolerances: Mapping[str, Tolerance] = TOLERANCES,
+    data: str | Path | PTDFile | Sequence[str | Path | PTDFile] = (),
     engine: str | None = None,
     precision: str = "model",
     calls: int = 2,
@@ -61,7 +64,7 @@ def first_divergence(
         options: keyword arguments that ``file`` was lowered with.
         tolerances: by dtype; judged by a value's largest element. After a delegate that computes
             in fp16, float32 values get the tolerance of float16.
-        engine, precision: as for :func:`pteron.load`.
+        data, engine, precision: as for :func:`pteron.load`.
         calls: how often each case's inputs are given, with state kept.
 
     Raises:
@@ -78,8 +81,10 @@ def first_divergence(
         cases = _examples(model, example_inputs, options or {})
     kept = {name: _nodes(outer) for name, outer in outers.items()}
     loader = PayloadLoader(engine, None, EngineOptions(precision))
-    recorder = Recorder(file, kept, loader)
-    module = load(file, engine=engine, precision=precision, cache=None, timeline=recorder)
+    recorder = Recorder(file, kept, loader, external(data))
+    module = load(
+        file, data=data, engine=engine, precision=precision, cache=None, timeline=recorder
+    )
     for name, suite in cases.items():
         comparison = _Comparison(outers[name], kept[name], tolerances)
         for number, inputs in enumerate(steps(f"compare {name}", suite)):

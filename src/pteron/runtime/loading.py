@@ -77,7 +77,7 @@ def load(
         if len(paths) != len(data):
             raise UsageError("the engine 'executorch' takes .ptd files by their paths")
         return executorch_streams.ExecutorchStreams(program, paths, close).new_stream()
-    return ProgramStreams(program, _external(data), loader, close, timeline).new_stream()
+    return ProgramStreams(program, external(data), loader, close, timeline).new_stream()
 
 
 def is_package(path: Path) -> bool:
@@ -97,8 +97,12 @@ def _open(source: str | Path | PTEFile | BundledFile) -> tuple[PTEFile, Callable
     return program, (opened.close if opened is not source else _keep_open)
 
 
-def _external(data: Sequence[str | Path | PTDFile]) -> dict[str, memoryview]:
+def external(
+    data: str | Path | PTDFile | Sequence[str | Path | PTDFile],
+) -> dict[str, memoryview]:
     """Blobs by key of every data file, in order; a later file wins."""
+    if isinstance(data, (str, Path, PTDFile)):
+        data = [data]
     blobs: dict[str, memoryview] = {}
     for item in data:
         file = open_file(item) if isinstance(item, (str, Path)) else item
