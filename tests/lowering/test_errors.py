@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 from torch import Tensor, nn
@@ -47,6 +49,25 @@ def test_an_error_of_the_model_names_its_line(capfd):
 def test_what_a_program_cannot_hold_names_operation_and_line():
     with pytest.raises(LoweringError, match=r"_fft_\w+.*test_errors\.py:\d+.*complex64"):
         lower(Spectrum(), X, backend=None)
+
+
+def test_a_pass_of_coremltools_that_fails_names_operation_line_and_way_out(monkeypatch):
+    from coremltools.converters.mil.mil.passes.graph_pass import AbstractGraphPass
+    from coremltools.converters.mil.mil.passes.pass_registry import PASS_REGISTRY
+
+    class Failing(AbstractGraphPass):
+        def apply(self, program: Any) -> None:
+            for op in program.functions["main"].operations:
+                if op.op_type == "sigmoid":
+                    raise ValueError(f"{op.op_type} is not for me")
+
+    monkeypatch.setitem(PASS_REGISTRY.passes, "common::dead_code_elimination", Failing())
+    with pytest.raises(
+        LoweringError,
+        match=r"at aten\.sigmoid.*\(\S+test_errors\.py:\d+ in forward.*sigmoid is not for me; "
+        r"keep that with the program \(exclude=\['aten\.sigmoid\.default'",
+    ):
+        lower(Scaled(), X)
 
 
 @pytest.mark.parametrize("backend", [None, CoreML()])

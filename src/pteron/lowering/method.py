@@ -16,7 +16,7 @@ from pteron.lowering.outer import Delegate, Outer, outline
 from pteron.lowering.region import Region, carve, names_of
 from pteron.lowering.report import DelegateSummary
 from pteron.lowering.sizes import is_number, localise
-from pteron.lowering.source import describe
+from pteron.lowering.source import describe, source_line
 from pteron.lowering.stages import stage
 from pteron.lowering.subgraphs import calls
 
@@ -137,11 +137,7 @@ class MethodLowering:
         nodes = {node.name: node for node in self.program.graph.nodes}
         node = nodes.get(error.node)
         if node is None:
-            raise LoweringError(
-                f"coremltools cannot convert method {self.name}, and names no operation: "
-                f"{error.reason}; keep operators that it speaks of with the program "
-                "(exclude=[...]), or lower without a backend (backend=None)"
-            ) from error
+            raise LoweringError(self._refused_as_a_whole(error)) from error
         if node.target in self.decomposable:
             raise KeptInVainError({node.target})
         if self.choices.whole_graph:
@@ -150,6 +146,21 @@ class MethodLowering:
                 "whole_graph to leave it to the program"
             ) from error
         self.refused.add(node.name)
+
+    def _refused_as_a_whole(self, error: convert.RefusedError) -> str:
+        """What to say of an error that came after the conversion of single operations."""
+        at = [n for n in calls(self.program.graph) if error.line and source_line(n) == error.line]
+        if not at:
+            return (
+                f"coremltools cannot convert method {self.name}, and names no operation: "
+                f"{error.reason}; keep operators that it speaks of with the program "
+                "(exclude=[...]), or lower without a backend (backend=None)"
+            )
+        names = list(dict.fromkeys(str(node.target) for node in at))
+        return (
+            f"coremltools cannot convert method {self.name}, at {', '.join(names)} "
+            f"({error.line}): {error.reason}; keep that with the program (exclude={names})"
+        )
 
 
 @dataclass(frozen=True)

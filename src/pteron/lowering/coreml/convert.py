@@ -12,6 +12,7 @@ from unittest import mock
 
 from pteron.errors import LoweringError
 from pteron.lowering.coreml import enumerated
+from pteron.lowering.coreml.at_hand import line_at_hand
 from pteron.lowering.coreml.compression import compress
 from pteron.lowering.coreml.needless_work import without_needless_work
 from pteron.lowering.coreml.quantised import stored_quantised
@@ -34,11 +35,13 @@ class RefusedError(LoweringError):
 
     Attributes:
         node: name of the operation that it was at, or ``""`` if it was at none.
+        line: the model's line of the MIL operation that one of its passes was at, or ``""``.
     """
 
-    def __init__(self, reason: str, node: str) -> None:
+    def __init__(self, reason: str, node: str, line: str = "") -> None:
         self.reason = " ".join(reason.split())
         self.node = node
+        self.line = line
         super().__init__(f"coremltools cannot convert the model: {self.reason}")
 
 
@@ -141,7 +144,7 @@ def _to_mil(program: ExportedProgram, options: CoreML, progress: Progress) -> An
             )
             validate(mil)
     except Exception as error:
-        raise RefusedError(str(error), at[-1] if at else "") from error
+        raise RefusedError(str(error), at[-1] if at else "", line_at_hand(error)) from error
     return mil
 
 
@@ -167,7 +170,7 @@ def _to_proto(mil: Any, options: CoreML, progress: Progress, directory: Path) ->
             )
             validate(mil)
     except Exception as error:
-        raise RefusedError(str(error), "") from error
+        raise RefusedError(str(error), "", line_at_hand(error)) from error
     return proto
 
 
