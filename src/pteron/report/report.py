@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from functools import cached_property
 from html import escape
@@ -16,6 +17,8 @@ from pteron.report.compare import compare, matches
 from pteron.report.guard import guarded
 from pteron.report.page import asset, page, printable
 from pteron.report.profile import add_up, read_profile
+
+logger = logging.getLogger("pteron.report")
 
 
 class Report:
@@ -56,7 +59,8 @@ def report(
     Args:
         file: a program, a bundled program or a data file.
         other: a later one to compare it with.
-        profile: a trace of a run of ``file`` that ``pteron bench --trace`` wrote.
+        profile: a trace of a run of ``file`` that ``pteron bench --trace`` wrote. One that names
+            nothing in it is a warning.
 
     Raises:
         FileAccessError, FormatError: the trace cannot be read.
@@ -80,4 +84,7 @@ def report(
         methods = data["files"][0]["methods"]
         collected = methods if isinstance(methods, list) else []
         data["times"] = add_up(read_profile(profile), collected)
+        if not any(data["times"]["methods"].values()):
+            told = "%s has no event of this program: is it the trace of another file?"
+            logger.warning(told, os.fspath(profile))
     return Report(data)
