@@ -27,6 +27,7 @@ from pteron.engines.base import (
 from pteron.errors import UnsupportedError
 from pteron.files.state_names import declared_state_names, shares_state
 from pteron.payloads import open_payload
+from pteron.payloads.resident import give_back
 from pteron.progress import stage
 from pteron.runtime.arrays import Array, convert
 
@@ -137,6 +138,7 @@ class PayloadLoader:
 def _load(
     engine: Engine, source: PayloadSource, options: EngineOptions, directory: Path
 ) -> CompiledModel:
+    give_back(source)  # it was read to be digested, and perhaps compiled
     return engine.load(source, options, directory)
 
 

@@ -17,7 +17,9 @@ import numpy as np
 
 from pteron.engines.base import Compilation, EngineOptions, FunctionInfo
 from pteron.engines.openvino._import import ov
+from pteron.engines.openvino.export import export
 from pteron.engines.openvino.function import CompiledFunction, StatePages
+from pteron.engines.openvino.passes.compressed import keep_compressed
 from pteron.engines.openvino.passes.paged_attention import PAGED_ATTENTION, tell_heads
 from pteron.engines.openvino.precision import profiling
 from pteron.engines.openvino.session import OpenVINOSession
@@ -68,8 +70,7 @@ def _save_function(item: CompiledFunction, directory: Path, index: int) -> None:
     if item.graph is not None:
         ov.save_model(item.graph, directory / _graph_name(index), compress_to_fp16=False)
         return
-    with (directory / _blob_name(index)).open("wb") as file:
-        file.write(item.model.export_model().getbuffer())
+    export(item.model, directory / _blob_name(index))
 
 
 def load(directory: Path, options: EngineOptions, core: Any) -> list[CompiledFunction]:
@@ -105,12 +106,13 @@ def _load_function(
 
 
 def _compile_graph(path: Path, properties: dict[str, Any], core: Any) -> Any:
-    """Compile a saved graph: OpenVINO's blobs lose what paged attention must be told."""
+    """Compile a saved graph, with the notes at its nodes that no file keeps."""
     core.get_versions("CPU")  # loads the plugin, which knows the operation that files name
     graph = core.read_model(path)
     for node in graph.get_ordered_ops():
         if node.get_type_name() == PAGED_ATTENTION:
             tell_heads(node)
+    keep_compressed(graph)
     return core.compile_model(graph, "CPU", properties)
 
 

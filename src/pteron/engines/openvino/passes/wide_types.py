@@ -2,7 +2,8 @@
 
 Where nothing is computed in fp16 (hints ``f32`` and ``bf16``), OpenVINO would turn fp16 into fp32
 itself, weights included. Written as fp32 with fp16 weights converted in place, as it writes models
-itself, weights stay as they are until a kernel packs them, and its fusions find their patterns.
+itself, weights stay as they are until a kernel packs them (see
+:mod:`pteron.engines.openvino.passes.compressed`), and its fusions find their patterns.
 Inputs, outputs and states keep their types.
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from pteron.engines.openvino._import import opset, ov
+from pteron.engines.openvino.passes.compressed import keep_compressed
 from pteron.engines.openvino.passes.target import Target
 
 _F16 = ov.Type.f16
@@ -26,6 +28,7 @@ def wide_types(model: Any, target: Target) -> int:
     first_values = _first_values(nodes)
     changed = sum(_widen(node) for node in nodes if node.get_name() not in first_values)
     model.validate_nodes_and_infer_types()
+    keep_compressed(model)
     return changed
 
 
