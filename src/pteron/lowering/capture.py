@@ -11,6 +11,7 @@ from pteron.lowering.aliases import unified
 from pteron.lowering.lines import noted
 from pteron.lowering.rebinding import written_back
 from pteron.lowering.stages import stage
+from pteron.lowering.written_constants import as_buffers
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
@@ -64,7 +65,7 @@ def export(
     import torch
 
     if isinstance(model, torch.export.ExportedProgram):
-        return Exported(model)
+        return Exported(as_buffers(model))
     module = getattr(model, "__self__", model)
     if not isinstance(module, torch.nn.Module):
         raise UsageError(
@@ -80,4 +81,4 @@ def export(
         program = torch.export.export(
             module, args, dict(kwargs), dynamic_shapes=dynamic_shapes, strict=False
         )
-    return Exported(program, aliases)
+    return Exported(as_buffers(program), aliases)

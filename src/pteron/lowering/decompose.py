@@ -13,7 +13,7 @@ from pteron.lowering.rewrites import rewrites
 if TYPE_CHECKING:
     from torch._ops import OpOverload
     from torch.export import ExportedProgram
-    from torch.fx import Node
+    from torch.fx import Graph, Node
 
 Keep = Callable[["OpOverload"], bool]
 
@@ -38,7 +38,7 @@ def functional(program: ExportedProgram, keep: Keep) -> ExportedProgram:
     import torch
 
     table = decompositions()
-    for op in [op for op in table if keep(op)]:
+    for op in {op for op in table if keep(op)} - _silent_writers(program.graph):
         table.pop(op)
     program = copy.copy(program)
     program._graph_module = copy.deepcopy(program.graph_module)
@@ -50,6 +50,17 @@ def functional(program: ExportedProgram, keep: Keep) -> ExportedProgram:
     _drop_assertions(program)
     _copy_what_is_passed_on(program)
     return program
+
+
+def _silent_writers(graph: Graph) -> set[Any]:
+    """Operators that update a buffer, which their schema does not tell, so that a write is lost
+    unless they are decomposed: an instance norm that keeps running statistics."""
+    import torch
+
+    norm = torch.ops.aten.instance_norm.default
+    calls = graph.find_nodes(op="call_function", target=norm)
+    kept, updates = 3, 5  # positions of running_mean and use_input_stats
+    return {norm for call in calls if call.args[kept] is not None and call.args[updates]}
 
 
 def _drop_assertions(program: ExportedProgram) -> None:
