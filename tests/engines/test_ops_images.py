@@ -185,6 +185,45 @@ def test_resample_at_pixels_pads_with_a_value() -> None:
     check("resample", tensors, constants, expected.astype(np.float32))
 
 
+def test_resample_of_one_pixel_pads_around_it() -> None:
+    points = np.array([[[[0, 0], [2, 0], [0, -2]]]], np.float32)
+    constants = {
+        "sampling_mode": "bilinear",
+        "padding_mode": "constant",
+        "padding_value": 2.5,
+        "coordinates_mode": "unnormalized",
+        "align_corners": True,
+    }
+    tensors = {"x": np.float32([[[[7]]]]), "coordinates": points}
+    check("resample", tensors, constants, np.float32([[[[7, 2.5, 2.5]]]]))
+
+
+@pytest.mark.parametrize("padding", ["constant", "border", "reflection", "symmetric"])
+def test_resample_halfway_between_pixels_takes_the_even_one(padding) -> None:
+    aligned = padding == "reflection"  # torch then reflects about pixel centres
+    width, height = size = np.array([5, 3] if aligned else [4, 2])  # normalised without rounding
+    x = random(1, 2, height, width)
+    across, down = np.meshgrid(np.arange(-6.5, 10), np.arange(-6.5, 10))
+    pixels = np.stack([across, down], -1)
+    points = 2 * pixels / (size - 1) - 1 if aligned else (2 * pixels + 1) / size - 1
+    expected = functional.grid_sample(
+        torch.from_numpy(x).double(),
+        torch.from_numpy(points[None]),
+        "nearest",
+        PADDING.get(padding, "reflection"),
+        aligned,
+    )
+    constants = {
+        "sampling_mode": "nearest",
+        "padding_mode": padding,
+        "padding_value": 0.0,
+        "coordinates_mode": "unnormalized",
+        "align_corners": False,
+    }
+    tensors = {"x": x, "coordinates": pixels[None].astype(np.float32)}
+    check("resample", tensors, constants, expected.float().numpy())
+
+
 @pytest.mark.parametrize("matrices", [1, 2])
 def test_affine(matrices) -> None:
     x, theta = random(2, 3, 5, 4), random(matrices, 6)

@@ -274,23 +274,34 @@ def _sample(
 ) -> Output:
     """Sample at pixel coordinates ``[batch, height, width, (x, y)]``.
 
-    GridSample reflects about pixel centres when corners are aligned, else about pixel edges.
+    As PyTorch does, coordinates are reflected before they are rounded (halves to even); GridSample
+    rounds them first, which is another pixel where a reflected coordinate lies between two.
     """
-    padding = {"constant": "zeros", "border": "border"}.get(padding_mode, "reflection")
-    aligned = padding_mode != "symmetric"
     if sampling_mode not in ("bilinear", "nearest"):
         raise OpProblem(f"there is no sampling_mode '{sampling_mode}'")
-    double = opset.multiply(pixels, _f32(2))
-    if aligned:
-        grid = opset.subtract(opset.divide(double, opset.maximum(last, _f32(1))), _f32(1))
-    else:
-        size = opset.add(last, _f32(1))
-        grid = opset.subtract(opset.divide(opset.add(double, _f32(1)), size), _f32(1))
+    if padding_mode in ("reflection", "symmetric"):
+        pixels = _reflected(pixels, last, edges=padding_mode == "symmetric")
+    if sampling_mode == "nearest":
+        pixels = opset.round(pixels, "half_to_even")
+    size = opset.add(last, _f32(1))
+    doubled = opset.add(opset.multiply(pixels, _f32(2)), _f32(1))
+    grid = opset.subtract(opset.divide(doubled, size), _f32(1))
     shift = value if padding_mode == "constant" else 0.0
     moved = opset.subtract(opset.convert(x, "f32"), _f32(shift))
-    attributes = {"align_corners": aligned, "mode": sampling_mode, "padding_mode": padding}
+    padding = "zeros" if padding_mode == "constant" else "border"
+    attributes = {"align_corners": False, "mode": sampling_mode, "padding_mode": padding}
     sampled = opset.add(opset.grid_sample(moved, grid, attributes), _f32(shift))
     return cast_like(x, sampled.output(0))
+
+
+def _reflected(pixels: Any, last: Any, edges: bool) -> Any:
+    """Coordinates folded into the image about the edges of its border pixels or their centres."""
+    low = _f32(-0.5 if edges else 0)
+    span = opset.add(last, _f32(1)) if edges else opset.maximum(last, _f32(1))
+    there_and_back = opset.multiply(span, _f32(2))
+    travelled = opset.floor_mod(opset.abs(opset.subtract(pixels, low)), there_and_back)
+    folded = opset.minimum(travelled, opset.subtract(there_and_back, travelled))
+    return opset.add(folded, low)
 
 
 def _last_pixels(x: Output) -> Output:

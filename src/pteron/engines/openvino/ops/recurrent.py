@@ -24,9 +24,7 @@ _ACTIVATIONS: dict[str, Callable[[Output], Output]] = {
     "linear": lambda x: x,
     "hard_sigmoid": lambda x: opset.hard_sigmoid(x, like(x, 0.2), like(x, 0.5)),
     "sigmoid_hard": lambda x: opset.hard_sigmoid(x, like(x, 0.2), like(x, 0.5)),
-    "scaled_tanh": lambda x: opset.multiply(
-        opset.tanh(opset.multiply(x, like(x, 2 / 3))), like(x, 1.7159)
-    ),
+    "scaled_tanh": opset.tanh,  # a layer cannot give the scales, which then are 1
 }
 _DIRECTIONS = {"forward": 1, "reverse": 1, "bidirectional": 2}
 
