@@ -51,6 +51,38 @@ def test_what_a_program_cannot_hold_names_operation_and_line():
         lower(Spectrum(), X, backend=None)
 
 
+def test_an_assignment_inside_a_branch_tells_the_way_out():
+    class Assigning(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("b", torch.zeros(2, 3))
+
+        def forward(self, x: Tensor) -> Tensor:
+            def changed(x: Tensor) -> Tensor:
+                self.b = self.b + x
+                return x * 2
+
+            return torch.cond(x.sum() > 0, changed, lambda x: x - 1, (x,)) + self.b
+
+    with pytest.raises(LoweringError, match=r"self\.b\.copy_\(value\).*torch\.cond") as caught:
+        lower(Assigning(), X)
+    assert "Hint" not in str(caught.value)
+
+
+def test_a_complex_buffer_names_its_dtype():
+    class Complex(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("b", torch.zeros(2, 3, dtype=torch.complex64))
+
+        def forward(self, x: Tensor) -> Tensor:
+            self.b.add_(x)
+            return x * 2
+
+    with pytest.raises(LoweringError, match="complex64"):
+        lower(Complex(), X)
+
+
 def test_a_pass_of_coremltools_that_fails_names_operation_line_and_way_out(monkeypatch):
     from coremltools.converters.mil.mil.passes.graph_pass import AbstractGraphPass
     from coremltools.converters.mil.mil.passes.pass_registry import PASS_REGISTRY

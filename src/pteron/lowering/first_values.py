@@ -12,6 +12,8 @@ def in_words(tensor: Tensor) -> str:
     """Such as ``zero``, ``0.75 everywhere``, ``from -1 to 3``, ``empty`` or ``NaN in it``."""
     if not tensor.numel():
         return "empty"
+    if tensor.is_complex():
+        return "complex" if tensor.any() else "zero"
     least, most = tensor.min().item(), tensor.max().item()
     if least != least:
         return "NaN in it"

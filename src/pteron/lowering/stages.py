@@ -42,12 +42,25 @@ def _reason(error: Exception) -> str:
     """An error's message up to its hints on debugging torch, with its type if that tells more."""
     kept: list[str] = []
     for line in str(error).splitlines():
-        if line.startswith(("For more information", "Original traceback", "While executing")):
+        if line.strip().startswith(_ASIDES):
             break
         kept.append(line)
     text = " ".join(" ".join(kept).split())
     name = type(error).__name__
-    return f"{name}: {text}" if text else name
+    ways = [way for said, way in _WAYS_OUT.items() if said in text]
+    return "; ".join([f"{name}: {text}" if text else name, *ways])
+
+
+_ASIDES = (
+    *("For more information", "Original traceback", "While executing"),
+    *("Hint:", "Developer debug context:", "from user code:"),
+)
+"""How the part of torch's messages begins that is for torch's developers."""
+_WAYS_OUT = {
+    "Mutating a variable from outside the scope of this HOP": "a branch or a loop cannot assign to "
+    "an attribute: write the buffer in place there, as in self.b.copy_(value)",
+}
+"""Part of a message -> what to do, where torch does not say it."""
 
 
 def _model_line(error: Exception) -> str:
