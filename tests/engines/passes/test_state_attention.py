@@ -43,8 +43,9 @@ class Attention(nn.Module):
     def forward(self, x: torch.Tensor, position: torch.Tensor) -> torch.Tensor:
         q = self.q(x).view(1, 1, self.heads, self.size).transpose(1, 2)
         k, v = self.kv(x).view(1, 1, 2 * self.kv_heads, self.size).transpose(1, 2).chunk(2, 1)
-        self.k_cache[:, :, position] = k
-        self.v_cache[:, :, position] = v
+        key_row, value_row = self.written(position)
+        self.k_cache[:, :, key_row] = k
+        self.v_cache[:, :, value_row] = v
         mask = self.visible(position)
         k, v = self.k_cache, self.v_cache
         if self.form == "repeated":
@@ -53,6 +54,10 @@ class Attention(nn.Module):
             q = q.view(1, self.kv_heads, -1, self.size)
         y = nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)
         return y.reshape(1, 1, -1)
+
+    def written(self, position: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Rows of keys and of values that are written."""
+        return position, position
 
     def visible(self, position: torch.Tensor) -> torch.Tensor:
         rows = torch.arange(ROWS)
