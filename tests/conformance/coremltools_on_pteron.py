@@ -9,9 +9,9 @@ every opset, and ``MLModel.predict`` and ``make_state`` are pteron's.
 Fewer, stricter or other tests: coremltools' own switches (``PYMIL_TEST_TARGETS`` and so on), which
 ``make conformance`` sets. Cases in :mod:`tests.conformance.known` are expected to fail.
 
-The tests compare what an fp32 program computes at 1e-4. Some give it fp16 inputs and declare fp16
-outputs, whose spacing is wider than that; those are compared at four roundings of fp16 (2e-3), or,
-with ``--upstream-tolerances``, as they stand.
+The tests compare what an fp32 program computes at 1e-4. Some declare fp16 outputs, or compute what
+they expect in fp16, whose spacing is wider than that; those are compared at four roundings of fp16
+(2e-3), or, with ``--upstream-tolerances``, as they stand.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.conformance import known
@@ -51,12 +52,16 @@ def _compare_fp16_as_fp16() -> None:
 
     compare = testing_utils.compare_backend
 
-    def compare_backend(mlmodel: Any, *args: Any, **kwargs: Any) -> Any:
+    def compare_backend(
+        mlmodel: Any, input_key_values: Any, expected_outputs: dict[str, Any], **kwargs: Any
+    ) -> Any:
         outputs = mlmodel.get_spec().description.output
-        if any(o.type.multiArrayType.dataType == ArrayFeatureType.FLOAT16 for o in outputs):
+        declared = any(o.type.multiArrayType.dataType == ArrayFeatureType.FLOAT16 for o in outputs)
+        computed = any(getattr(e, "dtype", None) == np.float16 for e in expected_outputs.values())
+        if declared or computed:
             kwargs["atol"] = max(kwargs.get("atol", 0.0), _FP16_TOLERANCE)
             kwargs["rtol"] = max(kwargs.get("rtol", 0.0), _FP16_TOLERANCE)
-        return compare(mlmodel, *args, **kwargs)
+        return compare(mlmodel, input_key_values, expected_outputs, **kwargs)
 
     testing_utils.compare_backend = compare_backend
 
