@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import replace
+from operator import getitem
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -54,7 +56,8 @@ def exported(outer: Outer) -> ExportedProgram:
         else:
             copies[node] = graph.node_copy(node, copies.__getitem__)
             copies[node].meta.pop("module", None)
-    graph.output(tuple(copies.get(value, value) for value in _results(outer)))
+    results = [copies.get(value, value) for value in _results(outer)]
+    graph.output(tuple(_told_apart(graph, outer, results)))
     return _program(outer, torch.fx.GraphModule(root, graph))
 
 
@@ -84,6 +87,24 @@ def _results(outer: Outer) -> list[Any]:
         next(outputs) if spec.kind is OutputKind.USER_OUTPUT else outer.writes[str(spec.target)]
         for spec in outer.output_specs
     ]
+
+
+def _told_apart(graph: torch.fx.Graph, outer: Outer, results: list[Any]) -> Iterator[Any]:
+    """The results; what two buffers get is copied: a signature knows a buffer by its value.
+
+    Two nodes that get one item of a tuple count as one value: torch makes them one.
+    """
+    written: set[object] = set()
+    for spec, value in zip(outer.output_specs, results, strict=True):
+        if spec.kind is OutputKind.USER_OUTPUT:
+            yield value
+        elif (key := value.args if value.target is getitem else value) in written:
+            copy = graph.call_function(torch.ops.aten.clone.default, (value,))
+            copy.meta = dict(value.meta)
+            yield copy
+        else:
+            written.add(key)
+            yield value
 
 
 def _program(outer: Outer, module: GraphModule) -> ExportedProgram:
