@@ -13,8 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
-import sys
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.decode import core_ml_program
+from benchmarks.rows import add_row_options, measured_alone
 from pteron.bench.memory import peak_growth
 from pteron.cache import DirectoryCache
 
@@ -88,8 +87,7 @@ def make_weights(size: int, path: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cache", type=int, default=1024)
-    parser.add_argument("--rows", nargs="+", choices=ROWS, default=ROWS)
-    parser.add_argument("--row", choices=ROWS, help="measure this row only, here")
+    add_row_options(parser, ROWS)
     parser.add_argument("--directory", type=Path, help="of compiled models and weights")
     options = parser.parse_args()
     program = core_ml_program(options.cache)
@@ -102,9 +100,7 @@ def main() -> None:
         make_weights(size, Path(directory) / "weights")
         for row in options.rows:
             sizes = [f"--directory={directory}", f"--cache={options.cache}"]
-            command = [sys.executable, "-m", "benchmarks.compile_memory", "--row", row, *sizes]
-            answer = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-            grown = json.loads(answer.splitlines()[-1])
+            grown = measured_alone("benchmarks.compile_memory", row, sizes)
             print(f"{row:14} {grown / MB:7.0f} MB   {grown / size:5.2f} x program", flush=True)
 
 

@@ -13,8 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -23,6 +21,8 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+
+from benchmarks.rows import add_row_options, measured_alone, print_ratios, print_speed
 
 Step = Callable[[int, int], int]
 """Takes a token and its position, gives the next token."""
@@ -173,8 +173,7 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=32)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--cache", type=int, default=1024)
-    parser.add_argument("--rows", nargs="+", choices=[*ROWS, "limit"], default=[*ROWS, "limit"])
-    parser.add_argument("--row", choices=[*ROWS, "limit"], help="measure this row only, here")
+    add_row_options(parser, [*ROWS, "limit"])
     options = parser.parse_args()
     if options.row:
         measure(options.row, options.tokens, options.cache, options.threads)
@@ -182,13 +181,10 @@ def main() -> None:
     speeds: dict[str, float] = {}
     sizes = [f"--{name}={getattr(options, name)}" for name in ("tokens", "threads", "cache")]
     for row in options.rows:
-        command = [sys.executable, "-m", "benchmarks.decode", "--row", row, *sizes]
-        answer = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-        speeds[row] = json.loads(answer.splitlines()[-1])["tokens_per_second"]
-        print(f"{row:24} {speeds[row]:8.1f} tokens/s", flush=True)
-    first = options.rows[0]
-    for row in options.rows[1:]:
-        print(f"{first} / {row:24} {speeds[first] / speeds[row]:6.2f}")
+        answer = measured_alone("benchmarks.decode", row, sizes)
+        speeds[row] = answer["tokens_per_second"]
+        print_speed(row, speeds[row])
+    print_ratios(speeds)
 
 
 if __name__ == "__main__":

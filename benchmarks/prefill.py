@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -22,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.decode import KEPT, model
+from benchmarks.rows import add_row_options, measured_alone, print_ratios, print_speed
 
 CACHE = 1024
 
@@ -99,22 +98,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     for name, default in (("tokens", 256), ("threads", 2), ("rounds", 5)):
         parser.add_argument(f"--{name}", type=int, default=default)
-    parser.add_argument("--rows", nargs="+", choices=ROWS, default=[*ROWS])
-    parser.add_argument("--row", choices=ROWS, help="measure this row only, here")
+    add_row_options(parser, ROWS)
     options = parser.parse_args()
     if options.row:
         measure(options.row, options.tokens, options.threads, options.rounds)
         return
-    best: dict[str, float] = {}
+    speeds: dict[str, float] = {}
     sizes = [f"--{name}={getattr(options, name)}" for name in ("tokens", "threads", "rounds")]
     for row in options.rows:
-        command = [sys.executable, "-m", "benchmarks.prefill", "--row", row, *sizes]
-        answer = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-        best[row] = json.loads(answer.splitlines()[-1])["seconds"]
-        print(f"{row:24} {options.tokens / best[row]:8.1f} tokens/s", flush=True)
-    first = options.rows[0]
-    for row in options.rows[1:]:
-        print(f"{first} / {row:24} {best[row] / best[first]:6.2f}")
+        answer = measured_alone("benchmarks.prefill", row, sizes)
+        speeds[row] = options.tokens / answer["seconds"]
+        print_speed(row, speeds[row])
+    print_ratios(speeds)
 
 
 if __name__ == "__main__":
