@@ -13,7 +13,9 @@ from pteron.cli.options import (
     data_option,
     engine_option,
     json_option,
+    method_option,
     precision_option,
+    threads_option,
 )
 from pteron.cli.output import print_json
 
@@ -26,7 +28,7 @@ from pteron.cli.output import print_json
     metavar="FILE",
     help="Inputs by name (.npz, .safetensors) or .npy; made up by default.",
 )
-@click.option("--method", help="Method to call; 'forward' or the default one.")
+@method_option
 @click.option(
     "--warmup", default=5, show_default=True, type=click.IntRange(min=0), help="Calls before."
 )
@@ -37,7 +39,7 @@ from pteron.cli.output import print_json
 @data_option
 @engine_option
 @precision_option
-@click.option("--threads", type=click.IntRange(min=1), help="Threads an execution may use.")
+@threads_option
 @json_option
 def bench(
     file: Path,

@@ -41,6 +41,10 @@ precision_option = click.option(
     show_default=True,
     help="Never below a value's own dtype, all in fp32, or bf16 where it pays.",
 )
+method_option = click.option("--method", help="Method to call; 'forward' or the default one.")
+threads_option = click.option(
+    "--threads", type=click.IntRange(min=1), help="Threads an execution may use."
+)
 output_option = click.option(
     "-o",
     "--output",

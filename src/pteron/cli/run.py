@@ -14,7 +14,9 @@ from pteron.cli.options import (
     data_option,
     engine_option,
     json_option,
+    method_option,
     precision_option,
+    threads_option,
 )
 from pteron.cli.output import print_json
 from pteron.cli.text import printable
@@ -29,7 +31,7 @@ from pteron.cli.text import printable
     help="Inputs by name (.npz, .safetensors) or .npy.",
 )
 @click.option("--outputs", type=PATH, metavar="FILE", help="Write the outputs here (.npz).")
-@click.option("--method", help="Method to call; 'forward' or the default one.")
+@method_option
 @click.option(
     "--repeat",
     default=1,
@@ -42,7 +44,7 @@ from pteron.cli.text import printable
 @data_option
 @engine_option
 @precision_option
-@click.option("--threads", type=click.IntRange(min=1), help="Threads an execution may use.")
+@threads_option
 @click.option("--no-cache", is_flag=True, help="Compile anew.")
 @json_option
 def run(
