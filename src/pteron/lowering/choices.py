@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from pteron.errors import UsageError
@@ -47,8 +46,7 @@ class Choices:
 
     def excludes(self, node: Node) -> bool:
         """Whether the caller keeps an operation out of delegates, by name or glob."""
-        name = str(node.target)
-        return any(fnmatchcase(name, pattern) for pattern in self.exclude)
+        return chosen(self.exclude)(str(node.target))
 
     def shares(self, name: str) -> bool:
         """Whether delegates of several methods may share a buffer as state."""

@@ -127,12 +127,16 @@ def _lowered(
     def keep(op: Any) -> bool:
         return op not in in_vain and kept(op)
 
+    gathered: dict[str, ExportedProgram] = {}
+    for name, source in exported.items():
+        with stage(f"torch cannot decompose method {name}"):
+            gathered[name] = quantised.gathered(source.program)
     while True:
         programs: dict[str, ExportedProgram] = {}
-        for name, source in exported.items():
+        for name, program in gathered.items():
             choices.progress.stage(f"decompose {name}")
             with stage(f"torch cannot decompose method {name}"):
-                programs[name] = decompose.functional(quantised.gathered(source.program), keep)
+                programs[name] = decompose.functional(program, keep)
         with stage("cannot match the tensors of the methods"):
             users = unify(programs)
         wanted = {n: m for n, m in users.items() if choices.shares(n) and n not in apart}
