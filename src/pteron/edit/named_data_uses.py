@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pteron.edit.blob_indices import delegates_of
 from pteron.errors import PteronError
 from pteron.files import NamedBlob, Parts
+from pteron.files.parts import named_views
 from pteron.files.tensors import is_external
 from pteron.payloads import find_reader
 from pteron.schema.program import ExecutionPlan, Tensor
@@ -29,7 +30,7 @@ def without_unused(parts: Parts, blobs: Mapping[str, NamedBlob]) -> dict[str, Na
     goes; where one delegate's payload cannot be read, all blobs stay.
     """
     used = {key for key, _ in external_tensors(parts.program.execution_plan)}
-    buffers = {key: memoryview(blob.data) for key, blob in blobs.items()}
+    buffers = named_views(blobs)
     for delegate in delegates_of(parts.program):
         reader = find_reader(delegate.id)
         if reader is None:

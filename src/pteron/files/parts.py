@@ -25,6 +25,11 @@ class NamedBlob:
     tensor_layout: TensorLayout | None = None
 
 
+def named_views(blobs: Mapping[str, NamedBlob]) -> dict[str, memoryview]:
+    """Named data as readers of payloads take it: the bytes by key, not copied."""
+    return {key: memoryview(blob.data) for key, blob in blobs.items()}
+
+
 @dataclass
 class Parts:
     """What a PTE file is made of.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pteron.errors import FormatError, UnsupportedError
-from pteron.files.parts import NamedBlob
+from pteron.files.parts import NamedBlob, named_views
 from pteron.flatbuf import Buffer
 from pteron.payloads import find_reader
 
@@ -21,7 +21,7 @@ def payload_fault(
     if reader is None:
         return None
     view = memoryview(payload)
-    blobs = {key: memoryview(blob.data) for key, blob in named_data.items()}
+    blobs = named_views(named_data)
     try:
         reader.parts(view, blobs)
         reader.named_parts(view, blobs)

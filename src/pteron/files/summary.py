@@ -15,6 +15,7 @@ from pteron.files.data_file import PTDFile
 from pteron.files.methods import Delegate, Method, ValueInfo
 from pteron.files.mutable_buffers import state_values
 from pteron.files.operators import kernel_calls
+from pteron.files.parts import named_views
 from pteron.files.program_file import PTEFile
 from pteron.files.segment_uses import segment_uses
 from pteron.files.state_names import declared_state_names
@@ -116,7 +117,7 @@ def payload_summary(file: PTEFile, delegate: Delegate) -> PayloadSummary:
     reader = find_reader(delegate.backend_id)
     if reader is None:
         raise UnsupportedError(f"no reader for payloads of {delegate.backend_id}")
-    blobs = {key: memoryview(blob.data) for key, blob in file.named_data.items()}
+    blobs = named_views(file.named_data)
     return reader.summary(reader.open(delegate.payload, blobs, delegate.method))
 
 

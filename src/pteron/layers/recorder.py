@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from pteron.files import Delegate, PTEFile
+from pteron.files.parts import named_views
 from pteron.layers.exposed import exposed
 from pteron.payloads import open_payload
 from pteron.payloads.coreml.package import BACKEND_ID
@@ -96,7 +97,7 @@ class Probe:
         loader: PayloadLoader,
         external: Mapping[str, memoryview],
     ) -> None:
-        blobs = {key: memoryview(blob.data) for key, blob in file.named_data.items()}
+        blobs = named_views(file.named_data)
         blobs |= external
         payload = open_payload(delegate.backend_id, delegate.payload, blobs, delegate.method)
         source = exposed(payload)

@@ -7,10 +7,11 @@ from typing import Any
 
 from pteron.errors import UnsupportedError
 from pteron.files.methods import Delegate
+from pteron.files.parts import named_views
 from pteron.files.program_file import PTEFile
 from pteron.files.state_names import declared_state_names
 from pteron.files.summary import payload_summary
-from pteron.payloads import PayloadSource, PayloadSummary, find_reader
+from pteron.payloads import PayloadSummary, open_payload
 from pteron.payloads.coreml.package import BACKEND_ID, CoreMLPackage
 from pteron.payloads.coreml.uses import named_functions
 from pteron.report.guard import guarded
@@ -36,11 +37,10 @@ def _inside(file: PTEFile, delegate: Delegate) -> dict[str, Any]:
 
 
 def _package(file: PTEFile, delegate: Delegate) -> CoreMLPackage:
-    reader = find_reader(delegate.backend_id)
-    assert reader is not None  # it just gave the summary
-    blobs = {key: memoryview(blob.data) for key, blob in file.named_data.items()}
-    source: PayloadSource = reader.open(delegate.payload, blobs, delegate.method)
-    return CoreMLPackage(source)
+    blobs = named_views(file.named_data)
+    return CoreMLPackage(
+        open_payload(delegate.backend_id, delegate.payload, blobs, delegate.method)
+    )
 
 
 def _functions(package: CoreMLPackage, delegate: Delegate) -> Iterator[dict[str, Any]]:

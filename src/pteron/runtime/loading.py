@@ -11,6 +11,7 @@ from pteron.engines.base import EngineOptions
 from pteron.errors import UnsupportedError, UsageError
 from pteron.files import BundledFile, PTDFile, PTEFile
 from pteron.files import open as open_file
+from pteron.files.parts import named_views
 from pteron.payloads.coreml.package import directory_source
 from pteron.runtime import executorch_streams
 from pteron.runtime.delegates import PayloadLoader
@@ -108,7 +109,7 @@ def external(
         file = open_file(item) if isinstance(item, (str, Path)) else item
         if not isinstance(file, PTDFile):
             raise UsageError(f"{item} is no data file (.ptd)")
-        blobs |= {key: memoryview(blob.data) for key, blob in file.named_data.items()}
+        blobs |= named_views(file.named_data)
     return blobs
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pteron.errors import FormatError
 from pteron.files.mutable_buffers import state_values
 from pteron.files.operators import called_operators, operator_names
+from pteron.files.parts import named_views
 from pteron.runtime.delegate_state import DelegateState
 from pteron.runtime.delegates import PayloadLoader, PreparedDelegate, prepare
 from pteron.runtime.identity import Identity, plan_bytes
@@ -63,9 +64,7 @@ class ProgramStreams:
         operators = (name for calls in self._calls.values() for name in calls)
         self._kernels = find_kernels(name for name in operators if name != WRITE_ROW)
         self._delegates: dict[str, list[PreparedDelegate]] = {name: [] for name in self._plans}
-        blobs = {key: memoryview(blob.data) for key, blob in file.named_data.items()} | dict(
-            external
-        )
+        blobs = named_views(file.named_data) | dict(external)
         for delegate in file.delegates:
             self._delegates[delegate.method].append(prepare(delegate, blobs, loader))
 

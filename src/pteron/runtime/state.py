@@ -154,7 +154,7 @@ class ModuleState(Mapping[str, StateEntry]):
         """Forget what a stream took in after its first ``length`` steps.
 
         For caches that get one row per step, in order (a ring buffer overwrites what would be
-        needed; take a snapshot instead). Costs a copy of each cache at most, and no memory.
+        needed; take a snapshot instead). Costs a few copies of each cache, and keeps none.
 
         Args:
             length: steps to keep, 0 to the caches' number of rows.

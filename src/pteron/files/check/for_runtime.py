@@ -11,6 +11,7 @@ from pteron.files.check.finding import Finding, error, note, warning
 from pteron.files.check.within import inside_bundle
 from pteron.files.data_file import PTDFile
 from pteron.files.methods import Delegate
+from pteron.files.parts import named_views
 from pteron.files.program_file import PTEFile
 from pteron.files.runtimes import Runtime
 from pteron.files.state_names import declared_state_names
@@ -95,7 +96,7 @@ def _coreml(
 
 def _specification(file: PTEFile, delegate: Delegate) -> int:
     """The Core ML specification of a payload; 0 where only the compiled form is there."""
-    blobs = {key: memoryview(blob.data) for key, blob in file.named_data.items()}
+    blobs = named_views(file.named_data)
     source = open_payload(delegate.backend_id, delegate.payload, blobs, delegate.method)
     package = CoreMLPackage(source)
     return 0 if package.is_compiled else int(package.model.specificationVersion)

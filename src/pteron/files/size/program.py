@@ -8,6 +8,7 @@ from dataclasses import replace
 from pteron.errors import PteronError
 from pteron.files.header import read_pte_header
 from pteron.files.methods import Delegate
+from pteron.files.parts import named_views
 from pteron.files.program_file import PTEFile
 from pteron.files.segment_uses import segment_uses
 from pteron.files.size.layout import Blob, framed, placed
@@ -40,7 +41,7 @@ def _tensors(stored: Iterable[StoredTensor], kind: str) -> Iterator[Blob]:
 
 def _delegates_and_named_data(file: PTEFile) -> Iterator[Blob]:
     """What a delegate says of a named blob is more than the blob says of itself: it goes first."""
-    named = {key: memoryview(blob.data) for key, blob in file.named_data.items()}
+    named = named_views(file.named_data)
     told: dict[str, Part] = {}
     for delegate in file.delegates:
         own, of_named = _read(delegate, named)
