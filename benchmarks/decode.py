@@ -1,12 +1,12 @@
 """Greedy decoding of a SmolLM2-135M, beside the runtimes there are for it.
 
-    python -m benchmarks.decode [--tokens 32] [--threads 2] [--cache 1024] [--rows pteron-fast ...]
+    python -m benchmarks.decode [--tokens 32] [--threads 2] [--cache 1024] [--turns 3] [--rows ...]
 
 Random weights of that shape, batch 1, one token per call, a cache of 1024 positions of which the
 last ones are decoded, so that attention is over all of it. Every row is a process of its own and
-names its precision. ``limit`` is what the machine would do if it only read the 16-bit weights:
-their bytes over the measured streaming read bandwidth. Programs are lowered once and kept in
-``build/benchmarks``.
+names its precision; reported is the best of some turns through all rows. ``limit`` is what the
+machine would do if it only read the 16-bit weights: their bytes over the measured streaming read
+bandwidth. Programs are lowered once and kept in ``build/benchmarks``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.rows import add_row_options, measured_alone, print_ratios, print_speed
+from benchmarks.rows import add_row_options, best_of_turns, print_ratios
 
 Step = Callable[[int, int], int]
 """Takes a token and its position, gives the next token."""
@@ -173,18 +173,16 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=32)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--cache", type=int, default=1024)
+    parser.add_argument("--turns", type=int, default=3)
     add_row_options(parser, [*ROWS, "limit"])
     options = parser.parse_args()
     if options.row:
         measure(options.row, options.tokens, options.cache, options.threads)
         return
-    speeds: dict[str, float] = {}
     sizes = [f"--{name}={getattr(options, name)}" for name in ("tokens", "threads", "cache")]
-    for row in options.rows:
-        answer = measured_alone("benchmarks.decode", row, sizes)
-        speeds[row] = answer["tokens_per_second"]
-        print_speed(row, speeds[row])
-    print_ratios(speeds)
+    print_ratios(
+        best_of_turns("benchmarks.decode", options, sizes, lambda a: float(a["tokens_per_second"]))
+    )
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 """A prompt of 256 tokens into SmolLM2-135M's caches, beside the runtimes there are for it.
 
-    python -m benchmarks.prefill [--tokens 256] [--threads 2] [--rounds 5] [--rows pteron-fast ...]
+    python -m benchmarks.prefill [--tokens 256] [--threads 2] [--rounds 5] [--turns 3] [--rows ...]
 
 Random weights of that shape, one call for the whole prompt, caches of 1024 positions. Every row is
-a process of its own and names its precision; reported is the best of some rounds. Programs are
-lowered once and kept in ``build/benchmarks``.
+a process of its own and names its precision; reported is the best of some rounds, and of some
+turns through all rows. Programs are lowered once and kept in ``build/benchmarks``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.decode import KEPT, model
-from benchmarks.rows import add_row_options, measured_alone, print_ratios, print_speed
+from benchmarks.rows import add_row_options, best_of_turns, print_ratios
 
 CACHE = 1024
 
@@ -96,20 +96,19 @@ def measure(row: str, tokens: int, threads: int, rounds: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    for name, default in (("tokens", 256), ("threads", 2), ("rounds", 5)):
+    for name, default in (("tokens", 256), ("threads", 2), ("rounds", 5), ("turns", 3)):
         parser.add_argument(f"--{name}", type=int, default=default)
     add_row_options(parser, ROWS)
     options = parser.parse_args()
     if options.row:
         measure(options.row, options.tokens, options.threads, options.rounds)
         return
-    speeds: dict[str, float] = {}
     sizes = [f"--{name}={getattr(options, name)}" for name in ("tokens", "threads", "rounds")]
-    for row in options.rows:
-        answer = measured_alone("benchmarks.prefill", row, sizes)
-        speeds[row] = options.tokens / answer["seconds"]
-        print_speed(row, speeds[row])
-    print_ratios(speeds)
+    print_ratios(
+        best_of_turns(
+            "benchmarks.prefill", options, sizes, lambda a: options.tokens / float(a["seconds"])
+        )
+    )
 
 
 if __name__ == "__main__":

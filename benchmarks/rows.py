@@ -6,7 +6,7 @@ import argparse
 import json
 import subprocess
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 
@@ -23,9 +23,22 @@ def measured_alone(module: str, row: str, arguments: Sequence[str]) -> Any:
     return json.loads(answer.splitlines()[-1])
 
 
-def print_speed(row: str, tokens_per_second: float) -> None:
-    """One row's answer."""
-    print(f"{row:24} {tokens_per_second:8.1f} tokens/s", flush=True)
+def best_of_turns(
+    module: str, options: argparse.Namespace, sizes: Sequence[str], speed: Callable[[Any], float]
+) -> dict[str, float]:
+    """Tokens per second of each row: the best of some turns, in each of which all rows run.
+
+    How fast a shared machine is changes within minutes, and not for all kernels alike; in turns
+    every row meets its better and its worse times.
+    """
+    speeds: dict[str, list[float]] = {row: [] for row in options.rows}
+    for _ in range(options.turns):
+        for row, known in speeds.items():
+            known.append(speed(measured_alone(module, row, sizes)))
+    for row, known in speeds.items():
+        turns = ", ".join(f"{value:.1f}" for value in known)
+        print(f"{row:24} {max(known):8.1f} tokens/s   turns: {turns}", flush=True)
+    return {row: max(known) for row, known in speeds.items()}
 
 
 def print_ratios(speeds: Mapping[str, float]) -> None:
