@@ -1,12 +1,13 @@
 """Greedy decoding of a SmolLM2-135M, beside the runtimes there are for it.
 
-    python -m benchmarks.decode [--tokens 32] [--threads 2] [--cache 1024] [--turns 3] [--rows ...]
+    python -m benchmarks.decode [--tokens 32] [--threads 2] [--cache 1024] [--start P]
+                               [--turns 3] [--rows ...]
 
-Random weights of that shape, batch 1, one token per call, a cache of 1024 positions of which the
-last ones are decoded, so that attention is over all of it. Every row is a process of its own and
-names its precision; reported is the best of some turns through all rows. ``limit`` is what the
-machine would do if it only read the 16-bit weights: their bytes over the measured streaming read
-bandwidth. Programs are lowered once and kept in ``build/benchmarks``.
+Random weights of that shape, batch 1, one token per call, a cache of 1024 positions, decoded from
+``--start`` on; by default to its last one, so that attention is over all of it. Every row is a
+process of its own and names its precision; reported is the best of some turns through all rows.
+``limit`` is what the machine would do if it only read the 16-bit weights: their bytes over the
+measured streaming read bandwidth. Programs are lowered once and kept in ``build/benchmarks``.
 """
 
 from __future__ import annotations
@@ -142,17 +143,18 @@ ROWS: dict[str, Callable[[int, int], Step]] = {
 }
 
 
-def measure(row: str, tokens: int, cache: int, threads: int) -> None:
+def measure(row: str, tokens: int, cache: int, threads: int, start: int | None) -> None:
     """Decode in this process and print the figures as JSON."""
     if row == "limit":
         print(json.dumps({"tokens_per_second": memory_limit(cache, threads)}))
         return
     step = ROWS[row](cache, threads)
     token, seconds = 1, []
-    for position in range(cache - tokens - WARMUP, cache):
-        start = perf_counter()
+    first = cache - tokens - WARMUP if start is None else start
+    for position in range(first, first + WARMUP + tokens):
+        began = perf_counter()
         token = step(token, position)
-        seconds.append(perf_counter() - start)
+        seconds.append(perf_counter() - began)
     taken = seconds[WARMUP:]
     figures = {"tokens_per_second": 1 / median(taken), "fastest": 1 / min(taken), "token": token}
     print(json.dumps(figures))
@@ -173,13 +175,15 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=32)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--cache", type=int, default=1024)
+    parser.add_argument("--start", type=int, help="first position (by default near the end)")
     parser.add_argument("--turns", type=int, default=3)
     add_row_options(parser, [*ROWS, "limit"])
     options = parser.parse_args()
     if options.row:
-        measure(options.row, options.tokens, options.cache, options.threads)
+        measure(options.row, options.tokens, options.cache, options.threads, options.start)
         return
     sizes = [f"--{name}={getattr(options, name)}" for name in ("tokens", "threads", "cache")]
+    sizes += [] if options.start is None else [f"--start={options.start}"]
     print_ratios(
         best_of_turns("benchmarks.decode", options, sizes, lambda a: float(a["tokens_per_second"]))
     )
