@@ -16,7 +16,9 @@ they expect in fp16, whose spacing is wider than that; those are compared at fou
 
 from __future__ import annotations
 
+import gc
 import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -92,10 +94,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     limit = config.getoption("--cases")
     if not limit:
         return
-    groups: dict[str, list[pytest.Item]] = {}
+    groups: dict[tuple[Path, str], list[pytest.Item]] = {}
     for item in items:
-        groups.setdefault(item.nodeid.partition("[")[0], []).append(item)
+        groups.setdefault(_function(item), []).append(item)
     items[:] = [item for group in groups.values() for item in _spread(group, limit)]
+
+
+def pytest_collection_finish() -> None:
+    """Leave what is loaded by now to no later collection: ``ct.convert`` asks for one each time."""
+    gc.collect()
+    gc.freeze()
+
+
+def _function(item: pytest.Item) -> tuple[Path, str]:
+    """The test function of a case. Its node id has no module where a module was asked for."""
+    return item.path, item.nodeid.partition("[")[0]
 
 
 def _spread(group: list[pytest.Item], limit: int) -> list[pytest.Item]:

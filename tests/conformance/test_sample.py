@@ -6,10 +6,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from tests.conformance import known
+from tests.conformance import coremltools_on_pteron, known
 
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = "coremltools.converters.mil.mil.ops.tests"
@@ -41,3 +42,15 @@ def test_expected_failures_are_found_by_their_node_ids() -> None:
         known.reason("iOS14/test_tensor_operation.py::TestFill::test_builder_to_backend_smoke")
         is None
     )
+
+
+def test_a_sample_counts_functions_of_one_name_by_module() -> None:
+    items = [
+        SimpleNamespace(path=Path(module), nodeid=f"::TestTopK::test_smoke[{case}]")
+        for module in ("iOS16/test_reduction.py", "iOS17/test_reduction.py")
+        for case in range(6)
+    ]
+    kept = list(items)
+    config = SimpleNamespace(getoption=lambda name: 2)
+    coremltools_on_pteron.pytest_collection_modifyitems(config, kept)
+    assert kept == [items[0], items[3], items[6], items[9]]
