@@ -76,6 +76,7 @@ def test_listed_shapes_are_the_only_ones(tmp_path: Path) -> None:
     method = loaded(model, tmp_path).methods["main"]
     for height, width in ((8, 8), (16, 12)):
         assert method(np.zeros((1, 3, height, width), np.float32))[0].shape[2:] == (height, width)
+    assert method.inputs[0].largest() == (1, 3, 16, 12)
     for height, width in ((8, 12), (12, 10), (16, 8), (32, 32)):
         with pytest.raises(UsageError, match=r"\[1, 3, 8, 8\] or \[1, 3, 16, 12\]"):
             method(np.zeros((1, 3, height, width), np.float32))
@@ -108,6 +109,9 @@ def test_images_in_and_out(layout, tmp_path: Path) -> None:
     np.testing.assert_array_equal(out[0], 255 - channels)
     with pytest.raises(UsageError, match=r"\[1, ., 5, 7\].*\[1, ., 7, 5\]"):
         method(picture.transpose(Image.Transpose.ROTATE_90))
+    np.testing.assert_array_equal(method(channels[None].astype(np.uint8))[0], out)
+    with pytest.raises(UsageError, match=f"{layout} image float.*got int32"):
+        method(channels[None].astype(np.int32))
 
 
 def test_an_array_input_takes_no_image(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from pteron.cli.text import printable
     "--inputs",
     type=PATH,
     metavar="FILE",
-    help="Inputs by name (.npz, .safetensors) or .npy.",
+    help="Inputs by name (.npz, .safetensors), or .npy; arr_0, arr_1, ... go by position.",
 )
 @click.option("--outputs", type=PATH, metavar="FILE", help="Write the outputs here (.npz).")
 @method_option
@@ -68,13 +68,12 @@ def run(
     State is kept from call to call. Compiled models are kept in the cache, so that the next run
     starts at once.
     """
-    import numpy as np
-
     import pteron
     from pteron.files.array_files import read_arrays, write_arrays
     from pteron.runtime.named_inputs import named_inputs
     from pteron.runtime.stepping import repeat as call
     from pteron.runtime.stepping import stream as step
+    from pteron.runtime.storable import storable
 
     arrays = None if inputs is None else read_arrays(inputs)
     choices: dict[str, Any] = {"cache": None} if no_cache else {}
@@ -92,7 +91,7 @@ def run(
             module.state.save(save_state)
     named = dict(zip((p.name for p in called.outputs), values, strict=True))
     if outputs is not None:
-        write_arrays(outputs, {name: np.asarray(value) for name, value in named.items()})
+        write_arrays(outputs, storable(named))
     if json:
         print_json({name: _plain(value) for name, value in named.items()})
     else:
@@ -102,6 +101,8 @@ def run(
 def _plain(value: Any) -> Any:
     """An output as JSON can hold it; what is not finite becomes a string (``"NaN"``)."""
     plain = value.tolist() if hasattr(value, "tolist") else value
+    if isinstance(plain, dict):
+        return {key: _plain(item) for key, item in plain.items()}
     if isinstance(plain, list):
         return [_plain(item) for item in plain]
     if isinstance(plain, float) and not isfinite(plain):

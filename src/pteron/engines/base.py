@@ -78,14 +78,18 @@ class ValueInfo:
         )
 
     def __str__(self) -> str:
-        """The type as a person writes it: ``float16[1, 2..8, ?]``, ``float16[1, 2] or [1, 4]``."""
+        """The type as a person writes it: ``float16[1, 2..8, ?]``, ``float16[1, 2] or [1, 4]``.
+
+        Of an image, with its colour space: ``RGB image float32[1, 3, 8, 8]``.
+        """
+        kind = f"{self.image} image {self.dtype}" if self.image else self.dtype
         if self.shapes:
-            return f"{self.dtype}{' or '.join(str(list(shape)) for shape in self.shapes)}"
+            return f"{kind}{' or '.join(str(list(shape)) for shape in self.shapes)}"
         sizes = [
             str(size) if size is not None else _range_text(self.range[axis : axis + 1])
             for axis, size in enumerate(self.shape)
         ]
-        return f"{self.dtype}[{', '.join(sizes)}]"
+        return f"{kind}[{', '.join(sizes)}]"
 
 
 def _range_text(bounds: Sequence[tuple[int, int]]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import prod
 
 import numpy as np
 
@@ -37,9 +38,17 @@ class FeatureParameter(Parameter):
         default = self.info.default
         return None if default is None else np.full(default.shape, default.number, self.dtype)
 
+    def largest(self) -> tuple[int, ...]:
+        if self.info.shapes:
+            return max(self.info.shapes, key=prod)
+        return super().largest()
+
     def read(self, value: object, where: str) -> Array:
-        if not is_image(value):
-            return super().read(value, where)
-        if not self.info.image:
+        if is_image(value) and self.info.image:
+            return to_pixels(value, self.info.image, self.info.dtype)
+        if is_image(value):
             raise UsageError(f"{where}: expected {self.info}, got an image")
-        return to_pixels(value, self.info.image, self.info.dtype)
+        array = super().read(value, where)
+        if self.info.image and array.dtype == np.uint8:  # what pixels are elsewhere
+            return array.astype(self.info.dtype)
+        return array

@@ -45,6 +45,11 @@ class Parameter:
             for size, low, high in zip(shape, self.lowest, self.shape, strict=True)
         )
 
+    def largest(self) -> tuple[int, ...]:
+        """The largest shape; an axis without bound has its smallest size, at least 1."""
+        sizes = zip(self.lowest, self.shape, strict=True)
+        return tuple(max(low, 1) if high == UNBOUNDED else high for low, high in sizes)
+
     def left_out(self) -> Array | None:
         """What stands for an input that is not given; None for one that must be."""
         return None

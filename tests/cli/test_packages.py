@@ -1,0 +1,126 @@
+"""The commands on Core ML packages and compiled models, which are directories."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pteron.payloads.coreml.package import directory_source
+from pteron.payloads.coreml.proto.model_pb2 import Model
+from tests.cli.conftest import Command
+from tests.engines.compiled_form import as_compiled
+from tests.engines.oneop import _MANIFEST, constant, operation, type_of
+
+LABELS = ["cat", "dog", "owl"]
+X, BIAS = np.float32([[1, 5, 2]]), np.float32([[9, 0, 0]])
+
+
+def model() -> Model:
+    """``softmax(x + bias)`` as a classifier; the bias may be left out."""
+    made = Model(specificationVersion=8)
+    made.mlProgram.version = 1
+    function = made.mlProgram.functions["main"]
+    function.opset = "CoreML7"
+    block = function.block_specializations["CoreML7"]
+    for name in ("x", "bias"):
+        function.inputs.add(name=name, type=type_of(X))
+        array = made.description.input.add(name=name).type
+        array.multiArrayType.shape.extend(X.shape)
+        array.multiArrayType.dataType = array.multiArrayType.FLOAT32
+        array.isOptional = name == "bias"
+    add = operation("add", {}, {}, [X])
+    add.inputs["x"].arguments.add().name = "x"
+    add.inputs["y"].arguments.add().name = "bias"
+    softmax = operation("softmax", {}, {"axis": np.int32(-1)}, [X])
+    softmax.inputs["x"].arguments.add().name = "out0"
+    softmax.outputs[0].name = "likely"
+    classify = operation("classify", {}, {"classes": np.array(LABELS)}, [])
+    classify.inputs["probabilities"].arguments.add().name = "likely"
+    classify.outputs.add(name="label", type=type_of(np.array("cat")))
+    scores = classify.outputs.add(name="scores").type.dictionaryType
+    scores.keyType.CopyFrom(type_of(np.array("cat")))
+    scores.valueType.CopyFrom(type_of(np.float32(0)))
+    block.operations.extend([add, softmax, classify])
+    block.outputs.extend(["label", "scores"])
+    made.description.output.add(name="label").type.stringType.SetInParent()
+    made.description.output.add(name="scores").type.dictionaryType.SetInParent()
+    return made
+
+
+@pytest.fixture(params=["mlpackage", "mlmodelc"])
+def package(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    made = tmp_path / "classifier.mlpackage"
+    (made / "Data").mkdir(parents=True)
+    (made / "Manifest.json").write_bytes(_MANIFEST)
+    (made / "Data" / "model.mlmodel").write_bytes(model().SerializeToString())
+    if request.param == "mlpackage":
+        return made
+    compiled = as_compiled(directory_source(made))
+    directory = tmp_path / "classifier.mlmodelc"
+    directory.mkdir()
+    for path, data in compiled.files.items():
+        (directory / Path(path).name).write_bytes(data)
+    return directory
+
+
+@pytest.fixture(autouse=True)
+def own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PTERON_CACHE_DIR", str(tmp_path / "cache"))
+    import pteron
+
+    pteron.cache.reset_default_cache()
+
+
+@pytest.mark.parametrize(
+    ("inputs", "label"),
+    [
+        ({"x": X, "bias": BIAS}, "cat"),
+        ({"arr_0": X, "arr_1": BIAS}, "cat"),
+        ({"x": X}, "dog"),
+        ({"arr_0": X}, "dog"),
+    ],
+    ids=["names", "positions", "name, default", "position, default"],
+)
+def test_run_takes_names_positions_and_defaults(
+    pteron: Command, package: Path, tmp_path: Path, inputs: dict, label: str
+) -> None:
+    np.savez(tmp_path / "in.npz", **inputs)
+    outcome = pteron("run", package, "--inputs", tmp_path / "in.npz", "--json")
+    assert outcome.code == 0
+    answer = json.loads(outcome.out)
+    assert answer["label"] == label
+    assert sum(answer["scores"].values()) == pytest.approx(1)
+
+
+def test_run_writes_a_classifiers_answer(pteron: Command, package: Path, tmp_path: Path) -> None:
+    np.savez(tmp_path / "in.npz", x=X)
+    arguments = ("--inputs", tmp_path / "in.npz", "--outputs", tmp_path / "out.npz")
+    assert pteron("run", package, *arguments).code == 0
+    with np.load(tmp_path / "out.npz") as written:
+        assert written["label"].item() == "dog"
+        assert written["scores.classes"].tolist() == LABELS
+        likely = np.exp(X[0]) / np.exp(X[0]).sum()
+        np.testing.assert_allclose(written["scores"], likely, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "message"),
+    [
+        ({"y": X, "bias": BIAS}, "holds y, bias; the inputs are x, bias (may be left out)"),
+        ({"x": X.astype(np.float64)}, "expected x: float32[1, 3], got float64[1, 3]"),
+        ({"x": X[0]}, "expected x: float32[1, 3], got float32[3]"),
+        ({"arr_0": X, "arr_1": X, "arr_2": X}, "holds arr_0, arr_1, arr_2; the inputs are x, "),
+    ],
+    ids=["name", "dtype", "shape", "count"],
+)
+def test_wrong_inputs_say_what_was_expected_and_what_came(
+    pteron: Command, package: Path, tmp_path: Path, inputs: dict, message: str
+) -> None:
+    np.savez(tmp_path / "in.npz", **inputs)
+    outcome = pteron("run", package, "--inputs", tmp_path / "in.npz")
+    assert outcome.code == 2
+    assert message in outcome.err
+    assert outcome.err.count("\n") == 1
