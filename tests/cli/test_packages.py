@@ -12,7 +12,7 @@ from pteron.payloads.coreml.package import directory_source
 from pteron.payloads.coreml.proto.model_pb2 import Model
 from tests.cli.conftest import Command
 from tests.engines.compiled_form import as_compiled
-from tests.engines.oneop import _MANIFEST, constant, operation, type_of
+from tests.engines.oneop import _MANIFEST, operation, type_of
 
 LABELS = ["cat", "dog", "owl"]
 X, BIAS = np.float32([[1, 5, 2]]), np.float32([[9, 0, 0]])
@@ -25,8 +25,9 @@ def model() -> Model:
     function = made.mlProgram.functions["main"]
     function.opset = "CoreML7"
     block = function.block_specializations["CoreML7"]
-    for name in ("x", "bias"):
+    for name in ("bias", "x"):
         function.inputs.add(name=name, type=type_of(X))
+    for name in ("x", "bias"):
         array = made.description.input.add(name=name).type
         array.multiArrayType.shape.extend(X.shape)
         array.multiArrayType.dataType = array.multiArrayType.FLOAT32
@@ -124,3 +125,52 @@ def test_wrong_inputs_say_what_was_expected_and_what_came(
     assert outcome.code == 2
     assert message in outcome.err
     assert outcome.err.count("\n") == 1
+
+
+def test_inspect_shows_functions_and_files(pteron: Command, package: Path) -> None:
+    described = json.loads(pteron("inspect", package, "--json").out)
+    (function,) = described["payload"]["functions"]
+    assert [value["name"] for value in function["inputs"]] == ["x", "bias"]
+    assert function["operations"] == {"add": 1, "softmax": 1, "classify": 1}
+    assert described["bytes"] == sum(p.stat().st_size for p in package.rglob("*") if p.is_file())
+    page = pteron("inspect", package).out
+    assert "x: float32[1, 3], bias: float32[1, 3]" in page
+    assert all(file["path"] in page for file in described["files"])
+
+
+def test_size_adds_up(pteron: Command, package: Path) -> None:
+    tree = json.loads(pteron("size", package, "--json").out)
+    files = {p.relative_to(package).as_posix(): p.stat().st_size for p in package.rglob("*.*")}
+    assert {part["name"]: part["bytes"] for part in tree["children"]} == files
+    assert tree["bytes"] == sum(files.values())
+
+
+def test_size_goes_down_to_weights(pteron: Command, corpus: Path) -> None:
+    vad = corpus / "coreml" / "silero-vad-256ms-int8.mlmodelc"
+    tree = json.loads(pteron("size", vad, "--json").out)
+    (weights,) = (part for part in tree["children"] if part["name"] == "weights/weight.bin")
+    sizes = {part["name"]: part["bytes"] for part in weights["children"]}
+    assert sizes["concat_1_quantized.quantized_data"] == 512 * 128
+    assert sum(sizes.values()) <= weights["bytes"]
+
+
+@pytest.mark.parametrize("command", [["check"], ["verify"], ["extract", "-o", "new"]])
+def test_commands_for_programs_say_what_else_there_is(
+    pteron: Command, package: Path, command: list[str]
+) -> None:
+    outcome = pteron(command[0], package, *command[1:])
+    assert outcome.code == 2
+    assert "is a Core ML model" in outcome.err
+    assert "inspect" in outcome.err
+
+
+def test_a_model_of_another_kind_is_still_listed(pteron: Command, tmp_path: Path) -> None:
+    made = tmp_path / "net.mlpackage"
+    (made / "Data").mkdir(parents=True)
+    (made / "Manifest.json").write_bytes(_MANIFEST)
+    (made / "Data" / "model.mlmodel").write_bytes(Model().SerializeToString())
+    described = json.loads(pteron("inspect", made, "--json").out)
+    assert described["payload"] is None
+    assert "no ML program" in described["note"]
+    assert pteron("size", made).code == 0
+    assert "no ML program" in pteron("inspect", made).out

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pteron
 from pteron.files import BundledFile, PTEFile
+from pteron.payloads.coreml.directories import is_package
 from pteron.payloads.coreml.package import directory_source
-from pteron.runtime.loading import is_package
 from pteron.schema.program import Tensor
 
 

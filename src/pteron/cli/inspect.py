@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -15,18 +16,27 @@ from pteron.cli.output import print_json
 @all_option
 @json_option
 def inspect(file: Path, everything: bool, json: bool) -> None:
-    """Show what is in a file.
+    """Show what is in a file, or in a Core ML model's directory.
 
     Methods with inputs and outputs, delegates, states, constants, segments and sizes.
     """
-    import pteron
-    from pteron.files.summary import summarise
-
-    with pteron.open(file) as opened:
-        summary = summarise(opened)
+    summary = _summary(file)
     if json:
         print_json(summary)
         return
     from pteron.cli.page import print_page
 
     print_page(summary, everything=everything)
+
+
+def _summary(file: Path) -> dict[str, Any]:
+    import pteron
+    from pteron.files.summary import summarise
+    from pteron.payloads.coreml.directories import is_package
+
+    if is_package(file):
+        from pteron.files.packages import summarise_package
+
+        return summarise_package(file)
+    with pteron.open(file) as opened:
+        return summarise(opened)

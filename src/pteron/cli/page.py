@@ -13,6 +13,9 @@ def print_page(summary: dict[str, Any], *, everything: bool = False) -> None:
     """Print what :func:`pteron.files.summary.summarise` found."""
     page = Layout(everything=everything)
     _title(page, summary)
+    if summary["kind"] == "Core ML model":
+        _model(page, summary)
+        return
     if summary["kind"] == "bundled program":
         page.rows("Test suites", ("method", "cases"), summary["test_suites"].items())
         summary = summary["program"]
@@ -47,9 +50,20 @@ def _program(page: Layout, summary: dict[str, Any]) -> None:
     ]
     page.rows("States", ("name", "owner", "type", "size", "method"), states)
     for kind in ("constants", "mutable_data"):
-        if count := summary[kind]["count"]:
-            title = kind.replace("_", " ").capitalize()
-            page.heading(f"[bold]{title}[/bold] {count}, {size(summary[kind]['bytes'])}")
+        _blobs(page, kind, summary[kind])
+
+
+def _model(page: Layout, summary: dict[str, Any]) -> None:
+    _payload(page, summary, indent=0)
+    _blobs(page, "constants", summary["constants"])
+    files = [(file["path"], size(file["bytes"])) for file in summary["files"]]
+    page.rows("Files", ("path", "size"), files)
+
+
+def _blobs(page: Layout, kind: str, counted: dict[str, int]) -> None:
+    if count := counted["count"]:
+        title = kind.replace("_", " ").capitalize()
+        page.heading(f"[bold]{title}[/bold] {count}, {size(counted['bytes'])}")
 
 
 def is_constant(method: dict[str, Any]) -> bool:
@@ -80,16 +94,22 @@ def _delegate(page: Layout, delegate: dict[str, Any]) -> None:
     name = f"{delegate['method']}[{delegate['index']}]"
     backend = f"[magenta]{cell(delegate['backend'])}[/magenta]"
     page.heading(f"[bold]Delegate[/bold] {cell(name)} {backend}, payload {size(delegate['bytes'])}")
-    if delegate["payload"] is None:
-        page.heading(f"[yellow]{cell(delegate['note'])}[/yellow]", indent=2)
+    _payload(page, delegate, indent=2)
+
+
+def _payload(page: Layout, described: dict[str, Any], indent: int) -> None:
+    """What a delegate, or a model by itself, holds, and why it or its weights cannot be read."""
+    if "note" in described:
+        page.heading(f"[yellow]{cell(described['note'])}[/yellow]", indent=indent)
+    if described["payload"] is None:
         return
-    page.line("format", [delegate["payload"]["format"]])
-    for function in page.each(delegate["payload"]["functions"], "functions"):
-        page.heading(f"[bold]function {cell(function['name'])}[/bold]", indent=2)
+    page.line("format", [described["payload"]["format"]], indent=indent)
+    for function in page.each(described["payload"]["functions"], "functions"):
+        page.heading(f"[bold]function {cell(function['name'])}[/bold]", indent=indent)
         for kind in ("inputs", "outputs", "states"):
             if function[kind]:
-                page.line(kind, _typed(function[kind]), indent=4)
-        page.line("ops", _ranked(function["operations"]), indent=4)
+                page.line(kind, _typed(function[kind]), indent=indent + 2)
+        page.line("ops", _ranked(function["operations"]), indent=indent + 2)
 
 
 def _typed(values: Sequence[dict[str, Any]]) -> list[str]:

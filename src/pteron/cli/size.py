@@ -20,20 +20,29 @@ if TYPE_CHECKING:
 @click.option("--all", "everything", is_flag=True, help="Every part, not the largest of each.")
 @json_option
 def size(file: Path, depth: int | None, everything: bool, json: bool) -> None:
-    """Show what makes a file big.
+    """Show what makes a file big, or a Core ML model's directory.
 
     It goes down to single weights inside payloads. The sizes below a part add up to its own
     exactly; padding and headers are parts, too.
     """
-    import pteron
-    from pteron.files.size import size_tree
-
-    with pteron.open(file) as opened:
-        tree = size_tree(opened)
+    tree = _tree(file)
     if json:
         print_json(_plain(tree, depth))
     else:
         _print(file, tree, depth, everything)
+
+
+def _tree(file: Path) -> Part:
+    import pteron
+    from pteron.files.size import size_tree
+    from pteron.payloads.coreml.directories import is_package
+
+    if is_package(file):
+        from pteron.files.packages import package_size_tree
+
+        return package_size_tree(file)
+    with pteron.open(file) as opened:
+        return size_tree(opened)
 
 
 def _plain(part: Part, depth: int | None) -> dict[str, Any]:

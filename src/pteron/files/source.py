@@ -10,6 +10,7 @@ from pathlib import Path
 from weakref import WeakKeyDictionary, finalize
 
 from pteron.errors import FileAccessError, FormatError, UsageError
+from pteron.payloads.coreml.directories import is_package
 
 Buffer = bytes | bytearray | memoryview | mmap.mmap
 
@@ -78,7 +79,7 @@ def _map(path: Path) -> Source:
     try:
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):
-            raise FileAccessError(f"{path}: is a directory, not a program file")
+            raise FileAccessError(f"{path}: is {_directory(path)}, not a program file")
         if not stat.S_ISREG(status.st_mode):
             raise FileAccessError(f"{path}: is not a regular file")
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
@@ -88,6 +89,12 @@ def _map(path: Path) -> Source:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise FileAccessError(f"{path}: {reason}") from None
     return _map_descriptor(descriptor, path)
+
+
+def _directory(path: Path) -> str:
+    if is_package(path):
+        return "a Core ML model (load, run, bench, inspect and size take it)"
+    return "a directory"
 
 
 def _map_descriptor(descriptor: int, path: Path) -> Source:

@@ -109,7 +109,7 @@ def _delegate(file: PTEFile, delegate: Delegate) -> dict[str, Any]:
         summary = payload_summary(file, delegate)
     except PteronError as error:
         return described | {"payload": None, "note": str(error)}
-    return described | {"payload": _payload(summary)}
+    return described | {"payload": describe_payload(summary)}
 
 
 def payload_summary(file: PTEFile, delegate: Delegate) -> PayloadSummary:
@@ -121,7 +121,8 @@ def payload_summary(file: PTEFile, delegate: Delegate) -> PayloadSummary:
     return reader.summary(reader.open(delegate.payload, blobs, delegate.method))
 
 
-def _payload(summary: PayloadSummary) -> dict[str, Any]:
+def describe_payload(summary: PayloadSummary) -> dict[str, Any]:
+    """A payload's summary as plain data."""
     return {
         "format": summary.format,
         "functions": [

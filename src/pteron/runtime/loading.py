@@ -12,6 +12,7 @@ from pteron.errors import UnsupportedError, UsageError
 from pteron.files import BundledFile, PTDFile, PTEFile
 from pteron.files import open as open_file
 from pteron.files.parts import named_views
+from pteron.payloads.coreml.directories import is_package
 from pteron.payloads.coreml.package import directory_source
 from pteron.runtime import executorch_streams
 from pteron.runtime.delegates import PayloadLoader
@@ -79,11 +80,6 @@ def load(
             raise UsageError("the engine 'executorch' takes .ptd files by their paths")
         return executorch_streams.ExecutorchStreams(program, paths, close).new_stream()
     return ProgramStreams(program, external(data), loader, close, timeline).new_stream()
-
-
-def is_package(path: Path) -> bool:
-    """Whether a path is a Core ML package, or the directory of a compiled model."""
-    return any((path / name).is_file() for name in ("Manifest.json", "coremldata.bin"))
 
 
 def _open(source: str | Path | PTEFile | BundledFile) -> tuple[PTEFile, Callable[[], None]]:

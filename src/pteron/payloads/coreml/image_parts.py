@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import accumulate
 
 from pteron.errors import UnsupportedError
 from pteron.payloads.coreml.memfs import FileImage, read_image
@@ -23,6 +25,19 @@ def image_parts(payload: memoryview) -> Part:
     return Part(
         "payload", "payload", 0, len(payload), children=fill([*files, index], 0, len(payload))
     )
+
+
+def directory_parts(source: FilesSource) -> Part:
+    """The files of a package, as if they lay one after the other; paths within the package.
+
+    Raises FormatError where it is damaged.
+    """
+    ends = list(accumulate((len(data) for data in source.files.values()), initial=0))
+    image = FileImage("", dict(zip(source.files, ends, strict=False)), source.files, ends[-1])
+    uses = _uses_by_path(CoreMLPackage(source))
+    files = [_file_part(image, path, uses.get(path, {})) for path in image.files]
+    named = [replace(part, name=part.name.partition("/")[2]) for part in files]
+    return Part("model", "file", 0, ends[-1], children=fill(named, 0, ends[-1]))
 
 
 def _uses_by_path(package: CoreMLPackage) -> dict[str, dict[int, BlobUse]]:

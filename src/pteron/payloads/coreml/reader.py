@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,14 +13,14 @@ from pteron.payloads.base import PayloadSource
 from pteron.payloads.coreml.compiled import PROGRAM, summarise_compiled
 from pteron.payloads.coreml.image_parts import image_parts
 from pteron.payloads.coreml.memfs import read_image
-from pteron.payloads.coreml.metadata import FILE_NAME
+from pteron.payloads.coreml.metadata import FILE_NAME, Metadata
 from pteron.payloads.coreml.package import BACKEND_ID, COMPILED, CoreMLPackage
 from pteron.payloads.coreml.program import BlobUse, summarise
 from pteron.payloads.coreml.reference import ModelReference, read_reference
 from pteron.payloads.coreml.uses import named_functions, named_uses
 from pteron.payloads.coreml.weights import WeightFile
 from pteron.payloads.parts import Part
-from pteron.payloads.reader import Constant, PayloadReader, PayloadSummary
+from pteron.payloads.reader import Constant, FunctionSummary, PayloadReader, PayloadSummary
 from pteron.payloads.sources import FilesSource
 
 if TYPE_CHECKING:
@@ -61,7 +62,10 @@ class CoreMLReader:
         if package.is_compiled and f"{COMPILED}/{PROGRAM}" not in source.paths():
             where = f"{COMPILED}/{FILE_NAME}"
             return summarise_compiled(source.read(where), where)
-        functions = [summarise(name, f) for name, f in named_functions(package).items()]
+        functions = [
+            _in_call_order(summarise(name, function), package.metadata)
+            for name, function in named_functions(package).items()
+        ]
         kind = "compiled Core ML model" if package.is_compiled else "Core ML program"
         return PayloadSummary(
             format=f"{kind}, specification {package.model.specificationVersion}",
@@ -85,6 +89,14 @@ class CoreMLReader:
 
 
 READER: PayloadReader = CoreMLReader()
+
+
+def _in_call_order(function: FunctionSummary, known: Metadata) -> FunctionSummary:
+    """Inputs as callers give them: the order in a program is another one."""
+    names = known.methods.get(function.name, known.names).inputs
+    places = {name: place for place, name in enumerate(names)}
+    ordered = sorted(function.inputs, key=lambda value: places.get(value.name, len(places)))
+    return replace(function, inputs=tuple(ordered))
 
 
 def _resolve(reference: ModelReference, named_data: Mapping[str, memoryview]) -> memoryview:
