@@ -112,24 +112,24 @@ def eager_step(cache: int, threads: int) -> Step:
 
 
 def openvino_step(hint: str, cache: int, threads: int) -> Step:
-    """The module as OpenVINO's own converter takes it, its caches made OpenVINO's states."""
-    from benchmarks.plain_decoder import with_openvinos_states
-    from pteron.engines.openvino._import import ov
-
-    options = {"INFERENCE_PRECISION_HINT": hint, "PERFORMANCE_HINT": "LATENCY"}
-    options |= {"INFERENCE_NUM_THREADS": threads}
-    module, _ = model(cache, half=False)
-    request = (
-        ov.Core()
-        .compile_model(with_openvinos_states(module), "CPU", options)
-        .create_infer_request()
-    )
+    request = openvino_request(hint, 1, cache, threads)
 
     def step(token: int, position: int) -> int:
         outputs = request.infer([np.array([[token]]), np.array([position])])
         return int(outputs[0].argmax())
 
     return step
+
+
+def openvino_request(hint: str, tokens: int, cache: int, threads: int) -> Any:
+    """The module as OpenVINO's own converter takes it, its caches made OpenVINO's states."""
+    from benchmarks.plain_decoder import with_openvinos_states
+    from pteron.engines.openvino._import import ov
+
+    options = {"INFERENCE_PRECISION_HINT": hint, "PERFORMANCE_HINT": "LATENCY"}
+    options |= {"INFERENCE_NUM_THREADS": threads}
+    converted = with_openvinos_states(model(cache, half=False)[0], tokens)
+    return ov.Core().compile_model(converted, "CPU", options).create_infer_request()
 
 
 ROWS: dict[str, Callable[[int, int], Step]] = {

@@ -1,4 +1,4 @@
-"""SmolLM2 one token at a time, written for peers that do not take the example's module.
+"""SmolLM2 for a fixed number of tokens, written for peers that do not take the example's module.
 
 The weights and the numbers are the example's; caches are written with ``index_copy``.
 """
@@ -22,41 +22,45 @@ class Functional(nn.Module):
         super().__init__()
         self.model = model
 
-    def write(self, cache: Tensor, position: Tensor, row: Tensor) -> Tensor:
-        return cache.index_copy(2, position, row)
+    def write(self, cache: Tensor, places: Tensor, rows: Tensor) -> Tensor:
+        return cache.index_copy(2, places, rows)
 
     def forward(self, tokens: Tensor, position: Tensor, *caches: Tensor) -> tuple[Tensor, ...]:
-        model = self.model
-        mask = (torch.arange(model.config.cache) <= position).view(1, 1, 1, -1)
-        cosine, sine = (table[position].view(1, 1, 1, -1) for table in model.rotary)
+        model, config = self.model, self.model.config
+        places = position + torch.arange(tokens.shape[1])
+        mask = torch.arange(config.cache) <= places.view(-1, 1)
+        mask = mask.repeat(config.heads // config.key_heads, 1)
+        rotary = tuple(table[places].view(1, -1, 1, config.head_size) for table in model.rotary)
         x = model.embedding(tokens)
         updated: list[Tensor] = []
         for index, layer in enumerate(model.layers):
             normed, pair = layer.attention_norm(x), caches[2 * index : 2 * index + 2]
-            y, *new = self.attend(layer.attention, normed, position, (cosine, sine), mask, pair)
+            y, *new = self.attend(layer.attention, normed, places, rotary, mask, pair)
             updated += new
             x = x + y
             x = x + layer.mlp(layer.mlp_norm(x))
         return F.linear(model.norm(x[:, -1]), model.embedding.weight), *updated
 
     def attend(
-        self, a: Attention, x: Tensor, position: Tensor, rotary: Any, mask: Tensor, caches: Any
+        self, a: Attention, x: Tensor, places: Tensor, rotary: Any, mask: Tensor, caches: Any
     ) -> tuple[Tensor, Tensor, Tensor]:
-        key_heads, size = a.config.key_heads, a.config.head_size
-        q = rotated(a.q(x).view(1, 1, -1, size), *rotary).view(1, key_heads, -1, size)
-        k = rotated(a.k(x).view(1, 1, -1, size), *rotary).view(1, key_heads, 1, size)
-        v = a.v(x).view(1, key_heads, 1, size)
-        keys, values = (self.write(c, position, r) for c, r in zip(caches, (k, v), strict=True))
-        y = F.scaled_dot_product_attention(q, keys, values, attn_mask=mask)
-        rows = y.clone(memory_format=torch.contiguous_format).view(1, 1, -1)
-        return a.o(rows), keys, values
+        rows = (rotated(a.heads(a.k(x)), *rotary), a.heads(a.v(x)))
+        keys, values = (
+            self.write(cache, places, row.transpose(1, 2))
+            for cache, row in zip(caches, rows, strict=True)
+        )
+        q = rotated(a.heads(a.q(x)), *rotary).transpose(1, 2)
+        grouped = q.reshape(1, a.config.key_heads, -1, a.config.head_size)
+        y = F.scaled_dot_product_attention(grouped, keys, values, attn_mask=mask)
+        apart = y.clone(memory_format=torch.contiguous_format).view(q.shape)
+        return a.o(apart.transpose(1, 2).reshape(x.shape)), keys, values
 
 
 class Buffered(Functional):
     """The caches are the module's own buffers, written in place."""
 
-    def write(self, cache: Tensor, position: Tensor, row: Tensor) -> Tensor:
-        return cache.index_copy_(2, position, row)
+    def write(self, cache: Tensor, places: Tensor, rows: Tensor) -> Tensor:
+        return cache.index_copy_(2, places, rows)
 
     def forward(self, tokens: Tensor, position: Tensor) -> Tensor:  # type: ignore[override]
         layers = [layer.attention for layer in self.model.layers]
@@ -64,14 +68,15 @@ class Buffered(Functional):
         return super().forward(tokens, position, *caches)[0]
 
 
-def with_openvinos_states(model: SmolLM2) -> Any:
+def with_openvinos_states(model: SmolLM2, tokens: int = 1) -> Any:
     """An OpenVINO model of ``tokens`` and ``position`` that gives logits and keeps its caches."""
     from pteron.engines.openvino._import import opset, ov
 
     config = model.config
     shape = (1, config.key_heads, config.cache, config.head_size)
     caches = [torch.zeros(shape) for _ in range(2 * config.layers)]
-    example = (torch.zeros(1, 1, dtype=torch.int64), torch.zeros(1, dtype=torch.int64), *caches)
+    prompt = torch.zeros(1, tokens, dtype=torch.int64)
+    example = (prompt, torch.zeros(1, dtype=torch.int64), *caches)
     with torch.no_grad():
         program = torch.export.export(Functional(model).eval(), example)
     converted = ov.convert_model(program)

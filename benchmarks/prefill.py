@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.decode import KEPT, model
+from benchmarks.decode import KEPT, model, openvino_request
 from benchmarks.rows import add_row_options, best_of_turns, print_ratios
 
 CACHE = 1024
@@ -55,7 +55,10 @@ def xnnpack_call(tokens: int, threads: int) -> Callable[[], Any]:
     from executorch.exir import to_edge_transform_and_lower
     from executorch.runtime import Runtime
 
-    exported = torch.export.export(model(CACHE, half=False)[0], inputs(tokens))
+    from benchmarks.plain_decoder import Buffered
+
+    module = Buffered(model(CACHE, half=False)[0]).eval()
+    exported = torch.export.export(module, inputs(tokens))
     lowered = to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
     program = Runtime.get().load_program(lowered.to_executorch().buffer)
     method = program.load_method("forward")
@@ -75,11 +78,20 @@ def eager_call(tokens: int, threads: int) -> Callable[[], Any]:
     return call
 
 
+def openvino_call(hint: str, tokens: int, threads: int) -> Callable[[], Any]:
+    request = openvino_request(hint, tokens, CACHE, threads)
+    prompt, start = (value.numpy() for value in inputs(tokens))
+    return lambda: request.infer([prompt, start])
+
+
 ROWS: dict[str, Callable[[int, int], Callable[[], Any]]] = {
     "pteron-fast": partial(pteron_call, "fast"),
     "pteron-model": partial(pteron_call, "model"),
     "executorch-xnnpack-f32": xnnpack_call,
     "pytorch-eager-f32": eager_call,
+    "openvino-f32": partial(openvino_call, "f32"),
+    "openvino-f16": partial(openvino_call, "f16"),
+    "openvino-bf16": partial(openvino_call, "bf16"),
 }
 
 
