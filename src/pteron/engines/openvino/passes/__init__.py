@@ -16,6 +16,7 @@ from pteron.engines.openvino.passes.rms_norm import rms_norm
 from pteron.engines.openvino.passes.row_repeats import row_repeats
 from pteron.engines.openvino.passes.state_attention import state_attention
 from pteron.engines.openvino.passes.target import Page, Target
+from pteron.engines.openvino.passes.unfused_mlp import unfused_mlp
 from pteron.engines.openvino.passes.wide_types import wide_types
 from pteron.engines.openvino.passes.zero_bias import zero_bias
 
@@ -28,6 +29,7 @@ PASSES: Mapping[str, Pass] = {
     "zero_bias": zero_bias,
     "rms_norm": rms_norm,
     "gated_mlp": gated_mlp,
+    "unfused_mlp": unfused_mlp,
     "row_repeats": row_repeats,
     "state_attention": state_attention,
     "wide_types": wide_types,

@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+_BODIES = {"If": 2, "Loop": 1, "TensorIterator": 1}
+"""Nested graphs by type of node."""
+
 
 def maker(output: Any, *types: str) -> Any:
     """The node that gives an output if it is of one of these types, else None."""
@@ -59,3 +62,12 @@ def static_shape(output: Any) -> tuple[int, ...] | None:
     """The shape; None unless all of it is known."""
     shape = output.get_partial_shape()
     return None if shape.is_dynamic else tuple(int(n) for n in shape.to_shape())
+
+
+def with_bodies(model: Any) -> Iterator[Any]:
+    """A graph and all those nested in it: branches of conditions, bodies of loops."""
+    yield model
+    for node in model.get_ordered_ops():
+        kind = node.get_type_name()
+        for index in range(_BODIES.get(kind, 0)):
+            yield from with_bodies(node.get_function(index))

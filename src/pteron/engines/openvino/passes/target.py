@@ -28,9 +28,11 @@ class Target:
     Attributes:
         hint: OpenVINO's inference precision: ``f32``, ``f16`` or ``bf16``.
         exact: whether this is the reference mode, in which nothing may change a rounding.
+        one_thread: whether it will have one thread, in 16 bits.
         pages: states that passes made parameters.
     """
 
     hint: str
     exact: bool
+    one_thread: bool = False
     pages: list[Page] = field(default_factory=list)
