@@ -16,14 +16,15 @@ they expect in fp16, whose spacing is wider than that; those are compared at fou
 
 from __future__ import annotations
 
-import gc
 import os
+from types import SimpleNamespace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from pteron.errors import EngineError
 from tests.conformance import known
 
 os.environ.setdefault("PYMIL_TEST_TARGETS", "mlprogram")
@@ -48,6 +49,13 @@ def _believe_in_macos() -> None:
     testing_utils._IS_MACOS = True
 
 
+def _collect_no_garbage_after_each_conversion() -> None:
+    """``ct.convert`` ends with a full collection, which takes longer than the case does."""
+    from coremltools.converters import _converters_entry
+
+    _converters_entry.gc = SimpleNamespace(collect=lambda: 0)
+
+
 def _compare_fp16_as_fp16() -> None:
     from coremltools.converters.mil import testing_utils
     from coremltools.proto.FeatureTypes_pb2 import ArrayFeatureType
@@ -68,11 +76,29 @@ def _compare_fp16_as_fp16() -> None:
     testing_utils.compare_backend = compare_backend
 
 
+def _fail_in_their_words() -> None:
+    """Tests of errors look for the words in which Core ML's framework begins."""
+    from coremltools.models import MLModel
+
+    predict = MLModel.predict
+
+    def in_their_words(self: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return predict(self, *args, **kwargs)
+        except EngineError as error:
+            message = f"Unable to compute the prediction using ML Program: {error}"
+            raise RuntimeError(message) from error
+
+    MLModel.predict = in_their_words
+
+
 def pytest_configure(config: pytest.Config) -> None:
     import pteron.coreml
 
     _believe_in_macos()
+    _collect_no_garbage_after_each_conversion()
     pteron.coreml.enable_predict(threads=1)
+    _fail_in_their_words()
     if not config.getoption("--upstream-tolerances"):
         _compare_fp16_as_fp16()
 
@@ -98,17 +124,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         groups.setdefault(_function(item), []).append(item)
     items[:] = [item for group in groups.values() for item in _spread(group, limit)]
-
-
-def pytest_collection_finish() -> None:
-    """Leave what is loaded by now to no later collection: ``ct.convert`` asks for one each time."""
-    gc.collect()
-    gc.freeze()
-
-
-def _function(item: pytest.Item) -> tuple[Path, str]:
-    """The test function of a case. Its node id has no module where a module was asked for."""
-    return item.path, item.nodeid.partition("[")[0]
 
 
 def _spread(group: list[pytest.Item], limit: int) -> list[pytest.Item]:
