@@ -17,8 +17,8 @@ they expect in fp16, whose spacing is wider than that; those are compared at fou
 from __future__ import annotations
 
 import os
-from types import SimpleNamespace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -124,6 +124,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         groups.setdefault(_function(item), []).append(item)
     items[:] = [item for group in groups.values() for item in _spread(group, limit)]
+
+
+def _function(item: pytest.Item) -> tuple[Path, str]:
+    """The test function of a case. Its node id has no module where a module was asked for."""
+    return item.path, item.nodeid.partition("[")[0]
 
 
 def _spread(group: list[pytest.Item], limit: int) -> list[pytest.Item]:
