@@ -46,7 +46,7 @@ class StateError(PteronError):
     """A state that does not exist, or a value that does not fit it."""
 
 
-class EngineError(PteronError):
+class EngineError(PteronError, RuntimeError):
     """An engine could not compile or execute a payload.
 
     Attributes:

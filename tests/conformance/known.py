@@ -9,7 +9,6 @@ import re
 
 _NEURAL_NETWORK = "builds a neural network, not an ML program"
 _RANK = "OpenVINO needs every rank when it compiles; here it depends on a value"
-_INDICES = "OpenVINO has no error by value: it loses that of a shape when it runs with one thread"
 _UNDEFINED = "expects another result than a wrapped index's, where the definition leaves it open"
 
 KNOWN: list[tuple[str, str]] = [
@@ -20,9 +19,7 @@ KNOWN: list[tuple[str, str]] = [
         "expects each value normalised by itself, against the definition and the torch-based test",
     ),
     (r"TestFill::test_builder_to_backend_symbolic", _RANK),
-    (r"TestScatter::test_ios17_invalid_indices.*validate_indices=True-dynamic=True", _INDICES),
     (r"TestScatter::test_ios17_invalid_indices.*validate_indices=False", _UNDEFINED),
-    (r"TestScatter(AlongAxis|Nd)::test_ios17_invalid_indices.*dynamic=True", _INDICES),
     (
         r"TestCropResize::test_builder_to_backend_(ios16.*fp32|ios17.*fp32.*N=3)",
         "expects 7.899 at 1e-4 where the exact value is 7.9",

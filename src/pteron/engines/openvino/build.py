@@ -10,6 +10,7 @@ from pteron.engines.base import FunctionInfo, ValueInfo
 from pteron.engines.description import Features, features
 from pteron.engines.feature_types import described
 from pteron.engines.openvino._import import ov
+from pteron.engines.openvino.checks import Check, checks_output
 from pteron.engines.openvino.stages import join
 from pteron.engines.openvino.translate import Ports
 from pteron.engines.openvino.types import StateType, TensorType
@@ -19,11 +20,15 @@ from pteron.payloads.coreml.package import CoreMLPackage
 
 @dataclass(frozen=True)
 class Built:
-    """A function, ready for OpenVINO's compiler; ports are in the signature's order."""
+    """A function, ready for OpenVINO's compiler; ports are in the signature's order.
+
+    Behind the signature's outputs follows, where there are checks, that of their answers.
+    """
 
     model: Any
     info: FunctionInfo
     labels: Mapping[str, list[Any]]
+    checks: tuple[Check, ...]
 
 
 def build(package: CoreMLPackage, function: str) -> Built:
@@ -34,8 +39,9 @@ def build(package: CoreMLPackage, function: str) -> Built:
         joined.outputs = {n: port for n, port in joined.outputs.items() if n in known.outputs}
     inputs = _ordered(joined.inputs, known.inputs, f"function '{function}': input")
     outputs = _ordered(joined.outputs, known.outputs, f"function '{function}': output")
+    answers = [checks_output(joined.demands)] if joined.demands else []
     model = ov.Model(
-        [*(port for port, _ in outputs.values()), *joined.unread],
+        [*(port for port, _ in outputs.values()), *answers, *joined.unread],
         joined.sinks,
         [port for port, _ in inputs.values()],
         function,
@@ -46,7 +52,8 @@ def build(package: CoreMLPackage, function: str) -> Built:
         outputs=tuple(ValueInfo(n, t.dtype, t.shape) for n, (_, t) in outputs.items()),
         states=tuple(_state_info(s.name, s.type) for s in joined.states),
     )
-    return Built(model, info, {n: labels for n, labels in joined.labels.items() if n in outputs})
+    labels = {n: labels for n, labels in joined.labels.items() if n in outputs}
+    return Built(model, info, labels, tuple(check for check, _ in joined.demands))
 
 
 def _ordered(values: Ports, names: Sequence[str], what: str) -> Ports:

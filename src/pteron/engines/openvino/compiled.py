@@ -17,6 +17,7 @@ import numpy as np
 
 from pteron.engines.base import Compilation, EngineOptions, FunctionInfo
 from pteron.engines.openvino._import import ov
+from pteron.engines.openvino.checks import Check
 from pteron.engines.openvino.export import export
 from pteron.engines.openvino.function import CompiledFunction, StatePages
 from pteron.engines.openvino.passes.compressed import keep_compressed
@@ -27,7 +28,7 @@ from pteron.engines.openvino.signature import from_json, to_json
 from pteron.errors import EngineError
 
 _MANIFEST = "functions.json"
-_FORMAT = 3
+_FORMAT = 4
 
 
 class OpenVINOCompiledModel:
@@ -60,6 +61,7 @@ def save(compiled: list[CompiledFunction], directory: Path) -> None:
                 "labels": dict(item.labels),
                 "compilation": asdict(item.compilation),
                 "pages": [asdict(page) for page in item.pages],
+                "checks": [asdict(check) for check in item.checks],
             }
         )
     manifest = json.dumps({"format": _FORMAT, "functions": entries})
@@ -83,6 +85,8 @@ def load(directory: Path, options: EngineOptions, core: Any) -> list[CompiledFun
             _load_function(directory, index, entry, options, core)
             for index, entry in enumerate(manifest["functions"])
         ]
+    except EngineError:
+        raise
     except (OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
         raise EngineError(f"{directory}: no loadable compiled model: {error}") from error
 
@@ -100,8 +104,9 @@ def _load_function(
     info = from_json(entry["signature"])
     compilation = Compilation(**entry["compilation"])
     pages = tuple(StatePages(**page | {"pages": tuple(page["pages"])}) for page in entry["pages"])
+    checks = tuple(Check(**check) for check in entry["checks"])
     return CompiledFunction(
-        info, model, entry["properties"], entry["labels"], blob, compilation, pages
+        info, model, entry["properties"], entry["labels"], blob, compilation, pages, checks=checks
     )
 
 

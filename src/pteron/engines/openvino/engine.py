@@ -86,6 +86,7 @@ def _compile(
             ),
             pages=tuple(_pages(built.model, page) for page in target.pages),
             graph=graph,
+            checks=built.checks,
         )
 
 

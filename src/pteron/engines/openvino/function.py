@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pteron.engines.base import Compilation, FunctionInfo
+from pteron.engines.openvino.checks import Check
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,8 @@ class CompiledFunction:
     ``model`` is None where that is only to be saved.
     ``memory`` is what the product was imported from: OpenVINO uses weights there without keeping
     it alive, so whoever may still call the product must hold on to this object.
+    ``checks`` are what its values must satisfy; its model's output behind those of ``info`` tells,
+    in order, which they do.
     """
 
     info: FunctionInfo
@@ -46,3 +49,4 @@ class CompiledFunction:
     compilation: Compilation = field(default_factory=Compilation)
     pages: tuple[StatePages, ...] = ()
     graph: Any = None
+    checks: tuple[Check, ...] = ()

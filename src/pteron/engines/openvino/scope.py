@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pteron.engines.openvino._import import opset, ov
+from pteron.engines.openvino.checks import Check, Demand
 from pteron.engines.openvino.graph import ints
 from pteron.engines.openvino.problem import OpProblem
 from pteron.engines.openvino.types import StateType, TensorType
@@ -21,6 +22,8 @@ class Scope:
     captured: list[tuple[Any, Output]] = field(default_factory=list)  # (parameter, outer output)
     states: dict[State, Output] = field(default_factory=dict)
     """What states hold by now, in this block's graph: those it has read or written."""
+    demands: list[Demand] = field(default_factory=list)
+    """What operations in this block's graph demand of values, in order."""
     inline: bool = False
     """Part of its parent's graph: what it uses needs no parameters."""
 
@@ -66,6 +69,13 @@ class Scope:
         else:
             self.read_state(state)
             self.states[state] = value
+
+    def demand(self, check: Check, answer: Output) -> None:
+        """Let a call fail unless a scalar boolean of this block's graph is true."""
+        if self.inline and self.parent is not None:
+            self.parent.demand(check, answer)
+        else:
+            self.demands.append((check, answer))
 
     def _capture(self, outer: Output) -> Output:
         parameter = opset.parameter(outer.get_partial_shape(), outer.get_element_type())

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pteron.engines.base import FunctionInfo, OpTime, ValueInfo
+from pteron.engines.openvino.checks import verify
 from pteron.engines.openvino.function import CompiledFunction
 from pteron.engines.openvino.profile import op_times, operations
-from pteron.engines.openvino.state_slots import PagesSlot, Slot, VariableSlot
+from pteron.engines.openvino.state_slots import PagesSlot, Slot, VariableSlot, kept_on_error
 from pteron.engines.openvino.states import SharedStates
 from pteron.errors import EngineError, UsageError
 
@@ -34,15 +35,18 @@ class OpenVINOSession:
         if function not in self._functions:
             known = ", ".join(self._functions)
             raise UsageError(f"there is no function '{function}'; the payload has: {known}")
-        info = self._functions[function].info
+        compiled = self._functions[function]
+        info, labels = compiled.info, compiled.labels
         _check(info, inputs)
         request = self._request(function)
         self._states.move_to(self._slots[function])
-        try:
-            request.infer(list(inputs), share_inputs=True)
-        except RuntimeError as error:
-            raise EngineError(f"function '{function}': {error}", function=function) from error
-        labels = self._functions[function].labels
+        if compiled.checks:
+            with kept_on_error(self._slots[function].values()):
+                _infer(request, function, inputs)
+                answers = request.get_output_tensor(len(info.outputs)).data
+                verify(compiled.checks, answers, function)
+        else:
+            _infer(request, function, inputs)
         return [
             _output(value, request.get_output_tensor(index).data, labels.get(value.name))
             for index, value in enumerate(info.outputs)
@@ -85,6 +89,13 @@ class OpenVINOSession:
             request.set_tensor(port, self._pages[alike].tensor)
             slots[page.state] = self._pages[alike]
         return slots
+
+
+def _infer(request: Any, function: str, inputs: Sequence[Array]) -> None:
+    try:
+        request.infer(list(inputs), share_inputs=True)
+    except RuntimeError as error:
+        raise EngineError(f"function '{function}': {error}", function=function) from error
 
 
 def _output(value: ValueInfo, computed: Array, labels: list[Any] | None) -> Array:

@@ -8,6 +8,7 @@ from typing import Any
 from pteron.engines.description import features
 from pteron.engines.feature_types import bounds
 from pteron.engines.openvino._import import opset, ov
+from pteron.engines.openvino.checks import Demand
 from pteron.engines.openvino.translate import Ports, Translator
 from pteron.engines.openvino.types import TensorType
 from pteron.engines.openvino.values import State
@@ -26,6 +27,7 @@ class Joined:
     unread: list[Any] = field(default_factory=list)
     labels: dict[str, list[Any]] = field(default_factory=dict)
     states: list[State] = field(default_factory=list)
+    demands: list[Demand] = field(default_factory=list)
 
 
 def join(package: CoreMLPackage, function: str) -> Joined:
@@ -54,6 +56,7 @@ def _add(joined: Joined, stage: CoreMLPackage, function: str) -> None:
     joined.unread += translated.unread
     joined.labels |= translated.labels
     joined.states += translator.states
+    joined.demands += translated.demands
 
 
 def _connect(name: str, earlier: tuple[Any, TensorType], parameter: Any, type: TensorType) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 import ml_dtypes
@@ -9,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pteron.engines.openvino._import import ov
+from pteron.errors import EngineError
 
 Array = NDArray[np.generic]
 
@@ -66,3 +69,18 @@ class PagesSlot:
         padded = np.zeros((heads, count * block, size), self._values.dtype)
         padded[:, : self._rows] = value[0]
         self._values[...] = padded.reshape(heads, count, block, size).transpose(1, 0, 2, 3)
+
+
+@contextmanager
+def kept_on_error(slots: Iterable[Slot]) -> Iterator[None]:
+    """Give slots back what they hold now if what is done meanwhile is an EngineError.
+
+    A call writes states where they are, so this copies them all before it.
+    """
+    before = [(slot, slot.read()) for slot in slots]
+    try:
+        yield
+    except EngineError:
+        for slot, value in before:
+            slot.write(value)
+        raise

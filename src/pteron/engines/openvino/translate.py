@@ -11,6 +11,7 @@ import numpy as np
 
 from pteron.engines.openvino._import import opset, ov
 from pteron.engines.openvino.binding import bind
+from pteron.engines.openvino.checks import Check, Demand
 from pteron.engines.openvino.constants import Weights, read_value
 from pteron.engines.openvino.names import name_nodes
 from pteron.engines.openvino.problem import OpProblem
@@ -35,6 +36,7 @@ class Translated:
     unread: list[Any]
     """Results for states that are written but never read: OpenVINO wants each variable read."""
     labels: dict[str, list[Any]]
+    demands: list[Demand]
 
 
 class Translator:
@@ -60,12 +62,12 @@ class Translator:
             sinks = [_assign(s, value) for s, value in self.scope.states.items()]
             firsts = [s.first for s in self.states if s.first is not None]
             unread = [opset.result(first) for first in firsts if not first.get_target_inputs()]
-        return Translated(inputs, outputs, sinks, unread, self._labels)
+        return Translated(inputs, outputs, sinks, unread, self._labels, self.scope.demands)
 
     def translate(self, block: mil.Block) -> list[Named]:
         """Translate a block's operations in the current scope, and give its outputs."""
         for operation in block.operations:
-            with self._blame(f"{operation.type} '{_first_output(operation)}'"):
+            with self._blame(_described(operation)):
                 self._translate_operation(operation)
         with self._blame("block outputs"):
             return [self.scope.find(name) for name in block.outputs]
@@ -78,6 +80,12 @@ class Translator:
             yield self.scope
         finally:
             self.scope = outer
+
+    def demand(self, answer: Output, problem: str) -> None:
+        """Let a call fail with ``problem``, where the operation being translated computes a
+        scalar ``answer`` that is not true."""
+        name_nodes(answer, _first_output(self.operation))
+        self.scope.demand(Check(_described(self.operation), problem), answer)
 
     def output_types(self) -> list[AnyType]:
         """Declared types of the outputs of the operation being translated."""
@@ -238,6 +246,10 @@ def _over(state: State, value: Output) -> Output:
 def _name(node: Any, name: str) -> None:
     node.friendly_name = name
     node.output(0).get_tensor().set_names({name})
+
+
+def _described(operation: mil.Operation) -> str:
+    return f"{operation.type} '{_first_output(operation)}'"
 
 
 def _first_output(operation: mil.Operation) -> str:

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from pteron.engines.openvino._import import opset, ov
+from pteron.engines.openvino.checks import Demand
 from pteron.engines.openvino.declare import Bools, Context, Raws
-from pteron.engines.openvino.graph import ints
+from pteron.engines.openvino.graph import boolean, ints
 from pteron.engines.openvino.problem import OpProblem
 from pteron.engines.openvino.registry import mil_op
-from pteron.engines.openvino.scope import tensor_type
+from pteron.engines.openvino.scope import Scope, tensor_type
 from pteron.engines.openvino.types import AnyType, ListType, TensorType
 from pteron.engines.openvino.values import Named, Output, State, Value
 
@@ -29,19 +30,36 @@ def cond(context: Context, pred: Bools) -> list[Value]:
         with context.nested() as scope:
             values = [_tensor(v) for v in context.translate(block)]
             values += [scope.read_state(state) for state in states]
-            results = [opset.result(value) for value in values]
-            branches.append((ov.Model(results, [p for p, _ in scope.captured]), scope, results))
-    op = ov.op.if_op(_scalar(pred))
-    op.set_then_body(branches[0][0])
-    op.set_else_body(branches[1][0])
-    for side, (_, scope, _) in enumerate(branches):
+            branches.append((scope, values))
+    outputs = _either(_scalar(pred), branches)
+    types = context.output_types()
+    ends = len(types) + len(states)
+    _keep(context, states, outputs[len(types) : ends])
+    _demand(context, [d for scope, _ in branches for d in scope.demands], outputs[ends:])
+    return _values(types, outputs[: len(types)])
+
+
+def _either(pred: Output, branches: Sequence[tuple[Scope, list[Output]]]) -> list[Output]:
+    """Values of the branch that is taken, then what the demands of all branches come to."""
+    results = []
+    for scope, values in branches:
+        answers = [
+            answer if other is scope else boolean(True)
+            for other, _ in branches
+            for _, answer in other.demands
+        ]
+        results.append([opset.result(value) for value in [*values, *answers]])
+    models = [
+        ov.Model(ends, [p for p, _ in scope.captured])
+        for (scope, _), ends in zip(branches, results, strict=True)
+    ]
+    op = ov.op.if_op(pred)
+    op.set_then_body(models[0])
+    op.set_else_body(models[1])
+    for side, (scope, _) in enumerate(branches):
         for parameter, outer in scope.captured:
             op.set_input(outer, *((parameter, None) if side == 0 else (None, parameter)))
-    pairs = zip(branches[0][2], branches[1][2], strict=True)
-    outputs = [op.set_output(yes, no) for yes, no in pairs]
-    types = context.output_types()
-    _keep(context, states, outputs[len(types) :])
-    return _values(types, outputs[: len(types)])
+    return [op.set_output(yes, no) for yes, no in zip(*results, strict=True)]
 
 
 @mil_op(tested="PyTorch")
@@ -65,6 +83,10 @@ def while_loop(context: Context, loop_vars: Raws) -> list[Value]:
         after = _values(types, [_tensor(value) for value in context.translate(blocks[1])])
         again = opset.result(_test(context, blocks[0], after))
         ends = [*(value.tensor() for value in after), *(scope.read_state(s) for s in states)]
+        for _, answer in scope.demands:  # one that was not met once stays so
+            carried.append(boolean(True).output(0))
+            parameters.append(opset.parameter([], ov.Type.boolean))
+            ends.append(opset.logical_and(parameters[-1], answer).output(0))
         results = [opset.result(end) for end in ends]
         captured = scope.captured
     loop = ov.op.loop(opset.constant(np.int64(-1)), _node(goes_on))
@@ -75,7 +97,9 @@ def while_loop(context: Context, loop_vars: Raws) -> list[Value]:
     for parameter, outer in captured:
         loop.set_invariant_input(parameter, outer)
     outputs = [loop.get_iter_value(result.output(0), -1) for result in results]
-    _keep(context, states, outputs[len(types) :])
+    last = len(types) + len(states)
+    _keep(context, states, outputs[len(types) : last])
+    _demand(context, scope.demands, outputs[last:])
     return _values(types, outputs[: len(types)])
 
 
@@ -98,6 +122,12 @@ _WRITES = {"write_state": ("input",), "coreml_update_state": ("state",)}
 def _keep(context: Context, states: Sequence[State], values: Sequence[Output]) -> None:
     for state, value in zip(states, values, strict=True):
         context.scope.write_state(state, value)
+
+
+def _demand(context: Context, demands: Sequence[Demand], answers: Sequence[Output]) -> None:
+    """Hand demands of blocks on to the graph around them, where ``answers`` are theirs."""
+    for (check, _), answer in zip(demands, answers, strict=True):
+        context.scope.demand(check, answer)
 
 
 def _blocks(context: Context, count: int) -> Sequence[Any]:

@@ -1,18 +1,23 @@
 """Gather and scatter (coremltools ``ops/defs/*/scatter_gather.py``).
 
-From iOS 17 on, ``validate_indices`` asks for an error when an index is out of range. OpenVINO has
-none to give: with or without it such an index stays memory safe, and its effect is undefined.
+From iOS 17 on, ``validate_indices`` asks for an error when an index is negative or not below the
+size of its axis: at translation where both are known, else from the call that computes it (see
+:mod:`pteron.engines.openvino.checks`). Unvalidated, such an index is memory safe, and its effect is
+undefined.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from pteron.engines.openvino._import import opset
-from pteron.engines.openvino.declare import Flag, Int, Ints, Tensor, TensorT, Text
+from pteron.engines.openvino.declare import Context, Flag, Int, Ints, Tensor, TensorT, Text
 from pteron.engines.openvino.graph import (
     as_index,
     axis_of,
+    i32,
     i64,
     ints,
     rank,
@@ -36,29 +41,42 @@ def gather(x: Tensor, indices: Ints, axis: Int = 0) -> Output:
 
 @mil_op("gather", since=16, tested="NumPy")
 def gather_16(
-    x: Tensor, indices: Ints, axis: Int = 0, batch_dims: Int = 0, validate_indices: Flag = False
+    context: Context,
+    x: Tensor,
+    indices: Ints,
+    axis: Int = 0,
+    batch_dims: Int = 0,
+    validate_indices: Flag = False,
 ) -> Output:
+    if validate_indices:
+        _validate(context, x, indices, [axis_of(x, axis)])
     return opset.gather(x, as_index(indices), i64(axis_of(x, axis)), batch_dims)
 
 
 @mil_op(tested="NumPy")
 def gather_along_axis(
-    x: Tensor, indices: Ints, axis: Int = 0, validate_indices: Flag = False
+    context: Context, x: Tensor, indices: Ints, axis: Int = 0, validate_indices: Flag = False
 ) -> Output:
     where = axis_of(x, axis)
+    if validate_indices:
+        _validate(context, x, indices, [where])
     return opset.gather_elements(x, safe_index(as_index(indices), _length(x, where)), where)
 
 
 @mil_op(tested="NumPy")
 def gather_nd(
-    x: Tensor, indices: Ints, batch_dims: Int = 0, validate_indices: Flag = False
+    context: Context, x: Tensor, indices: Ints, batch_dims: Int = 0, validate_indices: Flag = False
 ) -> Output:
-    places = safe_index(as_index(indices), _indexed_sizes(x, indices, batch_dims))
+    axes = _indexed_axes(indices, batch_dims)
+    if validate_indices:
+        _validate(context, x, indices, axes)
+    places = safe_index(as_index(indices), _lengths(x, axes))
     return opset.gather_nd(x, places, batch_dims)
 
 
 @mil_op(tested="NumPy")
 def scatter(
+    context: Context,
     data: TensorT,
     indices: Ints,
     updates: TensorT,
@@ -67,6 +85,8 @@ def scatter(
     validate_indices: Flag = False,
 ) -> Output:
     where = axis_of(data, axis)
+    if validate_indices:
+        _validate(context, data, indices, [where])
     if mode == "update":
         inside = safe_index(as_index(indices), _length(data, where))
         return opset.scatter_update(data, inside, updates, i64(where))
@@ -74,11 +94,12 @@ def scatter(
     shape[where] = -1
     spread = opset.reshape(as_index(indices), ints(shape), False)
     everywhere = opset.broadcast(spread, shape_of(updates)).output(0)
-    return scatter_along_axis(data, everywhere, updates, axis, mode)
+    return scatter_along_axis(context, data, everywhere, updates, axis, mode)
 
 
 @mil_op(tested="NumPy")
 def scatter_along_axis(
+    context: Context,
     data: TensorT,
     indices: Ints,
     updates: TensorT,
@@ -87,6 +108,8 @@ def scatter_along_axis(
     validate_indices: Flag = False,
 ) -> Output:
     where = axis_of(data, axis)
+    if validate_indices:
+        _validate(context, data, indices, [where])
     places = safe_index(as_index(indices), _length(data, where))
     if mode in ("sub", "div"):
         mode, updates = _inverted(mode, updates)
@@ -95,13 +118,17 @@ def scatter_along_axis(
 
 @mil_op(tested="NumPy")
 def scatter_nd(
+    context: Context,
     data: TensorT,
     indices: Ints,
     updates: TensorT,
     mode: Text = "add",
     validate_indices: Flag = False,
 ) -> Output:
-    places = safe_index(as_index(indices), _indexed_sizes(data, indices))
+    axes = _indexed_axes(indices)
+    if validate_indices:
+        _validate(context, data, indices, axes)
+    places = safe_index(as_index(indices), _lengths(data, axes))
     if mode in ("sub", "div"):
         mode, updates = _inverted(mode, updates)
     return opset.scatter_nd_update(data, places, updates, _reduction(mode))
@@ -111,13 +138,42 @@ def _length(x: Output, axis: int) -> Output:
     return opset.gather(shape_of(x), i64(axis), i64(0))
 
 
-def _indexed_sizes(x: Output, indices: Output, skipped: int = 0) -> Output:
-    """Sizes of the axes that the rows of ``indices`` index."""
+def _indexed_axes(indices: Output, skipped: int = 0) -> list[int]:
+    """The axes that the rows of ``indices`` index."""
     count = size(indices, -1)
     if count is None:
         raise OpProblem("the last axis of the indices must have a known size")
-    stop = ints([skipped + count])
-    return opset.slice(shape_of(x), ints([skipped]), stop, ints([1]))
+    return list(range(skipped, skipped + count))
+
+
+def _lengths(x: Output, axes: Sequence[int]) -> Output:
+    return opset.gather(shape_of(x), ints(axes), i64(0))
+
+
+def _validate(context: Context, x: Output, indices: Output, axes: Sequence[int]) -> None:
+    """Demand that indices lie inside: of one axis, or of as many as their last axis is long."""
+    problem = _outside(x, axes)
+    lengths = [n for axis in axes if (n := size(x, axis)) is not None]
+    known = len(lengths) == len(axes)
+    node = indices.get_node()
+    if known and node.get_type_name() == "Constant":
+        if ((node.data < 0) | (node.data >= np.array(lengths))).any():
+            raise OpProblem(problem)
+        return
+    index, bounds = as_index(indices), i32(lengths) if known else _lengths(x, axes)
+    inside = opset.logical_and(opset.greater_equal(index, i32(0)), opset.less(index, bounds))
+    every = opset.reduce_logical_and(inside, ints(range(rank(inside.output(0)))))
+    context.demand(every.output(0), problem)
+
+
+def _outside(x: Output, axes: Sequence[int]) -> str:
+    sizes = " x ".join("?" if (n := size(x, axis)) is None else str(n) for axis in axes)
+    which = "axis" if len(axes) == 1 else "axes"
+    return (
+        f"an index is negative or not below the size of what it indexes ({sizes}, {which} "
+        f"{', '.join(map(str, axes))}); correct the indices, or build the operation with "
+        "validate_indices=False"
+    )
 
 
 def _reduction(mode: str) -> str:
