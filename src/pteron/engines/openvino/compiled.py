@@ -22,7 +22,7 @@ from pteron.engines.openvino.export import export
 from pteron.engines.openvino.function import CompiledFunction, StatePages
 from pteron.engines.openvino.passes.compressed import keep_compressed
 from pteron.engines.openvino.passes.paged_attention import PAGED_ATTENTION, tell_heads
-from pteron.engines.openvino.precision import profiling
+from pteron.engines.openvino.precision import check_threads, profiling
 from pteron.engines.openvino.session import OpenVINOSession
 from pteron.engines.openvino.signature import from_json, to_json
 from pteron.errors import EngineError
@@ -94,6 +94,7 @@ def load(directory: Path, options: EngineOptions, core: Any) -> list[CompiledFun
 def _load_function(
     directory: Path, index: int, entry: dict[str, Any], options: EngineOptions, core: Any
 ) -> CompiledFunction:
+    check_threads(entry["properties"], options)
     properties = entry["properties"] | profiling(options)
     if entry["pages"]:
         blob, model = None, _compile_graph(directory / _graph_name(index), properties, core)

@@ -18,6 +18,7 @@ from pteron.engines.openvino.passes import Page, Target, rewrite
 from pteron.engines.openvino.precision import (
     check,
     compile_properties,
+    one_thread,
     profiling,
     weight_bytes,
 )
@@ -67,7 +68,11 @@ def _compile(
         properties = compile_properties(options, functions, size)
         with stage(f"translate {name}"):
             built = build(package, name)
-            target = Target(properties["INFERENCE_PRECISION_HINT"], options.precision == "f32")
+            target = Target(
+                properties["INFERENCE_PRECISION_HINT"],
+                exact=options.precision == "f32",
+                one_thread=one_thread(properties),
+            )
             rewrites = rewrite(built.model, target)
         graph = built.model if target.pages else None
         model = None
