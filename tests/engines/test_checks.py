@@ -11,14 +11,16 @@ import pytest
 
 from pteron.engines.base import EngineOptions
 from pteron.engines.openvino._import import ov
+from pteron.engines.openvino.passes.paged_attention import available
 from pteron.engines.openvino.state_slots import PagesSlot, kept_on_error
 from pteron.errors import EngineError
-from pteron.payloads.coreml.package import BACKEND_ID
+from pteron.payloads.coreml.package import BACKEND_ID, CoreMLPackage
 from pteron.payloads.coreml.proto.model_pb2 import Model
 from pteron.payloads.coreml.text import parse_program
 from pteron.payloads.sources import FilesSource
 from tests.engines.compiled_form import check_text_form
-from tests.engines.oneop import _MANIFEST, ENGINE, run
+from tests.engines.oneop import _MANIFEST, ENGINE, operation, run
+from tests.engines.passes.test_state_attention import STATES, payload, steps
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4)
 ROW, GRID = np.float32([7, 8, 9, 10]), np.full((2, 4), 5, np.float32)
@@ -299,3 +301,31 @@ def test_every_stage_of_a_pipeline_is_checked(compiled) -> None:
     for i, j, failed in ((3, 3, "row"), (1, 4, "y")):
         with pytest.raises(EngineError, match=f"gather '{failed}'"):
             session.run("main", [X, index(i), np.int32([j])])
+
+
+@pytest.mark.skipif(not available(), reason="another OpenVINO, or processor")
+def test_caches_updated_in_place_are_given_back(compiled) -> None:
+    module, made = payload("grouped")
+    package = CoreMLPackage(made)
+    block = package.program.functions["main"].block_specializations["CoreML8"]
+    table = np.zeros(8, np.float32)
+    look = operation("gather", {}, {"x": table, "axis": 0, "validate_indices": True}, [table[:1]])
+    look.inputs["indices"].arguments.add().name = "position"
+    block.operations.append(look)
+    model = compiled(
+        FilesSource(
+            made.backend_id,
+            {path: made.read(path) for path in made.paths()}
+            | {package.model_path: memoryview(package.model.SerializeToString())},
+        )
+    )
+    assert model.compilations["main"].rewrites["state_attention"] == 1
+    session, other = model.new_session(), model.new_session()
+    for x, position in steps(module.heads * module.size):
+        for bad in (8, -1):
+            with pytest.raises(EngineError, match="gather 'out0'"):
+                session.run("main", [x + 1, np.int32([bad])])
+        (y,), (expected,) = (stream.run("main", [x, position]) for stream in (session, other))
+        np.testing.assert_array_equal(y, expected)
+        for name in STATES:
+            np.testing.assert_array_equal(session.read_state(name), other.read_state(name))
