@@ -82,8 +82,10 @@ class Translator:
             self.scope = outer
 
     def demand(self, answer: Output, problem: str) -> None:
-        """Let a call fail with ``problem``, where the operation being translated computes a
-        scalar ``answer`` that is not true."""
+        """Let a call fail with ``problem`` unless a scalar ``answer`` is true.
+
+        The answer is the current operation's, in the graph of the current block.
+        """
         name_nodes(answer, _first_output(self.operation))
         self.scope.demand(Check(_described(self.operation), problem), answer)
 
