@@ -13,8 +13,11 @@ ENTRY_POINTS = "pteron.engines"
 arguments that follows :class:`pteron.engines.base.Engine`."""
 
 _BUILT_IN = {
-    "openvino": "pteron.engines.openvino:OpenVINOEngine",
-    "coreml": "pteron.engines.apple:AppleEngine",
+    name: EntryPoint(name, target, ENTRY_POINTS)
+    for name, target in {
+        "openvino": "pteron.engines.openvino:OpenVINOEngine",
+        "coreml": "pteron.engines.apple:AppleEngine",
+    }.items()
 }
 
 
@@ -30,27 +33,32 @@ def select(backend_id: str, name: str | None = None) -> Engine:
         UsageError: no engine of that name is known.
         UnsupportedError: the engine does not take this backend, or cannot run here.
     """
-    known = _known()
     if name is not None:
-        if name not in known:
-            raise UsageError(f"there is no engine '{name}'; known: {', '.join(known)}")
-        return _taking(backend_id, _make(known[name]))
+        return _taking(backend_id, _make(_named(name)))
     preferred = "coreml" if platform.system() == "Darwin" else "openvino"
-    order = [preferred, *(n for n in known if n not in _BUILT_IN)]
-    for candidate in order:
-        engine = _make(known[candidate])
-        if backend_id in engine.backends:
+    looked_at = [preferred]
+    if backend_id in (engine := _make(_BUILT_IN[preferred])).backends:
+        return engine
+    for point in _plugged():  # looked for last: that takes some ten milliseconds
+        if backend_id in (engine := _make(point)).backends:
             return engine
+        looked_at.append(point.name)
     raise UnsupportedError(
-        f"no engine here executes payloads of '{backend_id}' (looked at: {', '.join(order)})"
+        f"no engine here executes payloads of '{backend_id}' (looked at: {', '.join(looked_at)})"
     )
 
 
-def _known() -> dict[str, EntryPoint]:
-    """Engines by name; the built-in ones cannot be replaced."""
-    plugged = {point.name: point for point in entry_points(group=ENTRY_POINTS)}
-    built_in = {n: EntryPoint(n, target, ENTRY_POINTS) for n, target in _BUILT_IN.items()}
-    return {**plugged, **built_in}
+def _named(name: str) -> EntryPoint:
+    """The engine of a name; the built-in ones cannot be replaced."""
+    known = {point.name: point for point in _plugged()} | _BUILT_IN
+    if name not in known:
+        raise UsageError(f"there is no engine '{name}'; known: {', '.join(known)}")
+    return known[name]
+
+
+def _plugged() -> list[EntryPoint]:
+    """Engines of other packages."""
+    return [point for point in entry_points(group=ENTRY_POINTS) if point.name not in _BUILT_IN]
 
 
 def _make(point: EntryPoint) -> Engine:
