@@ -9,8 +9,8 @@ every opset, and ``MLModel.predict`` and ``make_state`` are pteron's.
 Fewer, stricter or other tests: coremltools' own switches (``PYMIL_TEST_TARGETS`` and so on), which
 ``make conformance`` sets. Cases in :mod:`tests.conformance.known` are expected to fail.
 
-The tests compare what an fp32 program computes at 1e-4. Some have fp16 outputs, or compute what they
-expect in fp16, whose spacing is wider than that; those are compared at four roundings of fp16
+The tests compare what an fp32 program computes at 1e-4. Some have fp16 outputs, or compute what
+they expect in fp16, whose spacing is wider than that; those are compared at four roundings of fp16
 (2e-3), or, with ``--upstream-tolerances``, as they stand.
 """
 
@@ -94,8 +94,8 @@ def _gives_fp16(spec: Any) -> bool:
     )
 
 
-def _cast_at_the_end(block: Any) -> Iterator[int]:
-    """Data types of what a block gives after a cast."""
+def _cast_at_the_end(block: Any) -> Iterator[int | None]:
+    """Data types of what a block casts and gives."""
     kinds = {o.name: o.type.tensorType.dataType for op in block.operations for o in op.outputs}
     for op in block.operations:
         if op.type == "cast" and op.outputs[0].name in block.outputs:
