@@ -71,6 +71,8 @@ class ValueInfo:
         """Whether an array of this shape fits."""
         if self.shapes:
             return shape in self.shapes
+        if shape == self.shape:
+            return True
         bounds = self.range or tuple((n or 0, -1 if n is None else n) for n in self.shape)
         return len(shape) == len(bounds) and all(
             low <= size and (high < 0 or size <= high)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from pteron.engines.base import (
     EngineOptions,
     FunctionInfo,
     Session,
+    ValueInfo,
 )
 from pteron.errors import UnsupportedError
 from pteron.files.state_names import declared_state_names, shares_state
@@ -160,12 +162,17 @@ class PreparedDelegate:
 
     def call(self, session: Session, args: Sequence[Array], where: str) -> list[Array]:
         """Run the function on as many leading ``args`` as it has inputs."""
-        infos = self.function.inputs
         inputs = [
-            convert(arg, np.dtype(info.dtype), _shape_for(arg, info.shape), f"{where}: {info.name}")
-            for arg, info in zip(args, infos, strict=False)
+            arg
+            if arg.dtype == dtype and arg.shape == info.shape
+            else convert(arg, dtype, _shape_for(arg, info.shape), f"{where}: {info.name}")
+            for arg, (dtype, info) in zip(args, self._inputs, strict=False)
         ]
         return session.run(self.function.name, inputs)
+
+    @cached_property
+    def _inputs(self) -> list[tuple[np.dtype[Any], ValueInfo]]:
+        return [(np.dtype(info.dtype), info) for info in self.function.inputs]
 
 
 def compilation(compiled: CompiledModel, function: str) -> Compilation | None:

@@ -47,7 +47,7 @@ class FeatureParameter(Parameter):
         if is_image(value) and self.info.image:
             return to_pixels(value, self.info.image, self.info.dtype)
         if is_image(value):
-            raise UsageError(f"{where}: expected {self.info}, got an image")
+            raise UsageError(f"{where}: input '{self.name}': expected {self.info}, got an image")
         array = super().read(value, where)
         if self.info.image and array.dtype == np.uint8:  # what pixels are elsewhere
             return array.astype(self.info.dtype)

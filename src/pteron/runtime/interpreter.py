@@ -39,6 +39,8 @@ DelegateFunction = Callable[[Sequence[Array]], list[Array]]
 Values = list[Any]
 Step = Callable[[Values], "int | None"]
 """Does one instruction; returns where to go on if not at the next one."""
+Setter = Callable[[Values, Any], None]
+"""Gives one of the values what it holds from here on."""
 Watch = Callable[[int, object, Step], Step]
 """Wraps the step of an instruction, given its index in its chain, and what it is."""
 
@@ -62,6 +64,7 @@ class Interpreter:
         self._delegates = delegates
         self._values = [first_value(value, data_of, memory) for value in plan.values]
         self._watch = watch
+        self._set_inputs = [self._setter(index) for index in plan.inputs]
         self._chains = [
             [self._watched(index, i.instr_args) for index, i in enumerate(c.instructions)]
             for c in plan.chains
@@ -70,8 +73,8 @@ class Interpreter:
     def __call__(self, inputs: list[Any]) -> list[Any]:
         """Run the plan on checked inputs; one value per output, each the caller's own."""
         values = list(self._values)
-        for index, value in zip(self._plan.inputs, inputs, strict=True):
-            self._assign(values, index, value)
+        for put, value in zip(self._set_inputs, inputs, strict=True):
+            put(values, value)
         for steps in self._chains:
             _run(steps, values)
         return [self._output(index, values[index]) for index in self._plan.outputs]
@@ -119,35 +122,39 @@ class Interpreter:
 
     def _delegate_call(self, call: DelegateCall) -> Step:
         function, indices = self._delegates[call.delegate_index], call.args
+        setters = [self._output_setter(index) for index in indices]
 
         def step(values: Values) -> None:
             outputs = function([values[index] for index in indices])
-            for index, output in zip(indices[len(indices) - len(outputs) :], outputs, strict=True):
-                self._assign(values, index, self._as_declared(index, output))
+            for put, output in zip(setters[len(setters) - len(outputs) :], outputs, strict=True):
+                put(values, output)
 
         return step
 
-    def _assign(self, values: Values, index: int, value: Any) -> None:
-        """Give a value an array: into its planned memory if it has one, else as it is."""
-        declared = self._plan.values[index].val
-        if (
-            self._memory is None
-            or not isinstance(declared, Tensor)
-            or declared.allocation_info is None
-        ):
-            values[index] = value
-            return
-        values[index] = self._memory.view(declared, value.shape)
-        np.copyto(values[index], value)
+    def _setter(self, index: int) -> Setter:
+        """How to give a value an array: into its planned memory if it has one, else as it is."""
+        declared, memory = self._plan.values[index].val, self._memory
+        if memory is None or not isinstance(declared, Tensor) or declared.allocation_info is None:
+            return lambda values, value: values.__setitem__(index, value)
+        whole = None if is_dynamic(self._plan.values[index]) else memory.view(declared)
 
-    def _as_declared(self, index: int, value: Any) -> Any:
-        """A delegate's output as the program declares it (Core ML may hand back another dtype)."""
-        declared = self._plan.values[index].val
+        def put(values: Values, value: Any) -> None:
+            values[index] = memory.view(declared, value.shape) if whole is None else whole
+            np.copyto(values[index], value)
+
+        return put
+
+    def _output_setter(self, index: int) -> Setter:
+        """The same for a delegate's output, which Core ML may hand back in another dtype."""
+        declared, put = self._plan.values[index].val, self._setter(index)
         if not isinstance(declared, Tensor):
-            return value
-        shape = value.shape if is_dynamic(self._plan.values[index]) else tuple(declared.sizes)
+            return put
+        dtype = to_numpy(declared.scalar_type)
+        shape = None if is_dynamic(self._plan.values[index]) else tuple(declared.sizes)
         where = f"method '{self._plan.name}': value {index}"
-        return convert(value, to_numpy(declared.scalar_type), shape, where)
+        return lambda values, value: put(
+            values, convert(value, dtype, value.shape if shape is None else shape, where)
+        )
 
     def _output(self, index: int, value: Any) -> Any:
         planned = self._memory is not None and isinstance(value, np.ndarray)

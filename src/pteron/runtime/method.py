@@ -37,12 +37,13 @@ class Method:
         self.inputs = tuple(inputs)
         self.outputs = tuple(outputs)
         self.compilations = tuple(compilations)
+        self._where = f"method '{name}'"
         self._execute = execute
         self._turns = turns
 
     def __call__(self, *args: object, **kwargs: object) -> tuple[Any, ...]:
         """Run once. Raises UsageError for wrong inputs and EngineError when execution fails."""
-        values = bind(self.inputs, args, kwargs, f"method '{self.name}'")
+        values = bind(self.inputs, args, kwargs, self._where)
         with self._turns:
             return tuple(self._execute(values))
 

@@ -41,7 +41,8 @@ class Module:
 
     def forward(self, *args: object, **kwargs: object) -> tuple[Any, ...]:
         """Call the method ``forward``; of a Core ML package, its default function."""
-        return self.method()(*args, **kwargs)
+        method = self.methods.get("forward") or self.method()
+        return method(*args, **kwargs)
 
     __call__ = forward
 

@@ -40,6 +40,8 @@ class Parameter:
 
     def accepts(self, shape: tuple[int, ...]) -> bool:
         """Whether a tensor of this shape may be passed."""
+        if shape == self.shape:
+            return True
         return len(shape) == len(self.shape) and all(
             low <= size and (high == UNBOUNDED or size <= high)
             for size, low, high in zip(shape, self.lowest, self.shape, strict=True)
@@ -59,8 +61,10 @@ class Parameter:
 
         Only for parameters with a dtype.
         """
+        if isinstance(value, np.ndarray):
+            return value
         assert self.dtype is not None
-        return as_array(value, self.dtype, where)
+        return as_array(value, self.dtype, f"{where}: input '{self.name}'")
 
 
 def _axis(low: int, high: int) -> str:
@@ -80,6 +84,18 @@ def bind(
     Returns one value per parameter: an array for a tensor, a Python number otherwise.
     Raises :class:`UsageError` that says what was expected and what came.
     """
+    if kwargs or len(args) != len(parameters):
+        args = _in_order(parameters, args, kwargs, where)
+    return [check(p, value, where) for p, value in zip(parameters, args, strict=True)]
+
+
+def _in_order(
+    parameters: Sequence[Parameter],
+    args: Sequence[object],
+    kwargs: Mapping[str, object],
+    where: str,
+) -> list[object]:
+    """One argument per parameter, from those by position, those by name and defaults."""
     if len(args) > len(parameters):
         raise UsageError(f"{where}: takes {_listed(parameters)}, got {len(args)} arguments")
     values: dict[str, object] = {p.name: a for p, a in zip(parameters, args, strict=False)}
@@ -94,15 +110,14 @@ def bind(
     if missing := [p.name for p in parameters if p.name not in values]:
         takes = _listed(parameters)
         raise UsageError(f"{where}: input '{missing[0]}' is missing; it takes {takes}")
-    return [check(p, values[p.name], where) for p in parameters]
+    return [values[p.name] for p in parameters]
 
 
 def check(parameter: Parameter, value: object, where: str) -> Any:
     """One argument, converted to what the parameter holds; raises :class:`UsageError`."""
-    place = f"{where}: input '{parameter.name}'"
     if parameter.dtype is None:
-        return _check_scalar(parameter, value, place)
-    array = parameter.read(value, place)
+        return _check_scalar(parameter, value, where)
+    array = parameter.read(value, where)
     if array.dtype != parameter.dtype or not parameter.accepts(array.shape):
         came = f"{array.dtype.name}[{', '.join(map(str, array.shape))}]"
         raise UsageError(f"{where}: expected {parameter}, got {came}")
@@ -118,8 +133,9 @@ _SCALARS: dict[str, tuple[type, ...]] = {
 }
 
 
-def _check_scalar(parameter: Parameter, value: object, place: str) -> object:
+def _check_scalar(parameter: Parameter, value: object, where: str) -> object:
     if not isinstance(value, _SCALARS[parameter.kind]):
+        place = f"{where}: input '{parameter.name}'"
         raise UsageError(f"{place}: expected {parameter.kind}, got {type(value).__name__}")
     return value
 

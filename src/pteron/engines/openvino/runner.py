@@ -68,8 +68,7 @@ class Runner:
                 f"'{info.name}' takes {len(info.inputs)} inputs ({names}), not {len(inputs)}"
             )
         for array, (dtype, value) in zip(inputs, self._expected, strict=True):
-            fits = array.shape == value.shape or value.accepts(array.shape)
-            if array.dtype != dtype or not fits:
+            if array.dtype != dtype or not value.accepts(array.shape):
                 raise UsageError(
                     f"'{info.name}': input '{value.name}' must be {value}, "
                     f"not {array.dtype}{list(array.shape)}"
