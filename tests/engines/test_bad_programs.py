@@ -138,7 +138,32 @@ def unknown_data_type(function, operations) -> None:
     first(operations, "relu").outputs[0].type.tensorType.dataType = 99
 
 
+def constant_of_two_names(function, operations) -> None:
+    const = first(operations, "const")
+    const.outputs.add().CopyFrom(const.outputs[0])
+
+
+def constant_of_no_name(function, operations) -> None:
+    del first(operations, "const").outputs[:]
+
+
+def text_in_bytes(function, operations) -> None:
+    value = first(operations, "const").attributes["val"]
+    value.type.tensorType.dataType = mil.STRING
+    value.immediateValue.tensor.bytes.values = b"text"
+
+
+def number_out_of_range(function, operations) -> None:
+    value = first(operations, "const").attributes["val"]
+    value.type.tensorType.dataType = mil.UINT16
+    value.immediateValue.tensor.ints.values.append(-1)
+
+
 CASES = [
+    (constant_of_two_names, "const '.*declares 2 outputs but has 1"),
+    (constant_of_no_name, "const '.*declares 0 outputs but has 1"),
+    (text_in_bytes, "const '.*holds bytes"),
+    (number_out_of_range, "const '.*uint16.*out of bounds"),
     (unknown_op, "fancy_relu '.*unknown op"),
     (unknown_opset, "unknown opset 'CoreML99'"),
     (no_block, "no block for opset 'CoreML99'"),

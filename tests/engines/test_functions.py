@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pteron.engines.base import EngineOptions
-from pteron.errors import UsageError
+from pteron.errors import EngineError, UsageError
 from pteron.payloads.coreml.package import BACKEND_ID
 from pteron.payloads.coreml.proto import mil_pb2 as mil
 from pteron.payloads.coreml.proto.model_pb2 import Model
@@ -156,3 +156,22 @@ def test_a_classifier_gives_its_label_and_every_probability(labels, tmp_path) ->
         label, every = compiled.new_session().run("main", [given])
         assert label.item() == labels[1]
         assert every.item() == dict(zip(labels.tolist(), [0.25, 0.5, 0.25], strict=True))
+
+
+@pytest.mark.parametrize("rows", [1, None])
+def test_classes_and_probabilities_are_as_many(rows) -> None:
+    model = Model()
+    x = np.zeros((1, 3), np.float32)
+    function = model.mlProgram.functions["main"]
+    function.opset = "CoreML8"
+    function.inputs.add(name="probabilities0", type=type_of(x))
+    if rows is None:
+        function.inputs[0].type.tensorType.dimensions[0].unknown.SetInParent()
+    op = operation("classify", {"probabilities": x}, {"classes": np.array(["cat", "dog"])}, [])
+    op.outputs.add(name="label", type=type_of(np.array("cat")))
+    block = function.block_specializations["CoreML8"]
+    block.operations.append(op)
+    block.outputs.append("label")
+    with pytest.raises(EngineError, match="main"):
+        compiled = ENGINE.compile_in_memory(payload(model), EngineOptions())
+        compiled.new_session().run("main", [x])

@@ -1,4 +1,7 @@
-"""``python -m tests.fuzz [inputs per format] [processes]``: the whole run, as in ``make fuzz``."""
+"""``python -m tests.fuzz [inputs per format] [processes]``: the whole run, as in ``make fuzz``.
+
+Of Core ML models, which are compiled, one for every hundred files.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,14 @@ import os
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
+from itertools import chain
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+from tests.fuzz.model_files import save
+from tests.fuzz.models import quick_models, slow_models
 from tests.fuzz.run import Result, fuzz
+from tests.fuzz.run_models import fuzz_models
 from tests.fuzz.seeds import FORMATS, seeds
 
 _CORPUS = Path(os.environ.get("PTERON_CORPUS", "../shared/corpus"))
@@ -21,15 +29,30 @@ def main(count: int = 200_000, processes: int = 2) -> int:
         for kind in FORMATS:
             begun = time.perf_counter()
             result = _run(pool, kind, count, 4 * processes)
-            failed |= bool(result.failures)
-            print(
-                f"{kind}: {result.inputs} inputs, {result.opened} opened,"
-                f" {len(result.failures)} failures, slowest {result.slowest:.3f} s,"
-                f" largest {result.largest / 2**20:.1f} MB, {time.perf_counter() - begun:.0f} s"
-            )
-            for number, what in result.failures[:20]:
-                print(f"  input {number}: {what}")
-    return int(failed)
+            failed |= _told(kind, result, time.perf_counter() - begun)
+    begun = time.perf_counter()
+    result = _run_models(count // 100, processes)
+    return int(_told("mlpackage", result, time.perf_counter() - begun) or failed)
+
+
+def _told(kind: str, result: Result, seconds: float) -> bool:
+    """Print what came of a format; whether anything failed."""
+    print(
+        f"{kind}: {result.inputs} inputs, {result.opened} opened,"
+        f" {len(result.failures)} failures, slowest {result.slowest:.3f} s,"
+        f" largest {result.largest / 2**20:.1f} MB, {seconds:.0f} s"
+    )
+    for number, what in result.failures[:20]:
+        print(f"  input {number}: {what}")
+    return bool(result.failures)
+
+
+def _run_models(count: int, processes: int) -> Result:
+    with TemporaryDirectory(prefix="pteron-fuzz-") as name:
+        directory = Path(name)
+        made = chain(quick_models(directory), slow_models(directory))
+        save(made, directory / "models")
+        return fuzz_models(directory / "models", 0, count, processes)
 
 
 def _run(pool: ProcessPoolExecutor, kind: str, count: int, parts: int) -> Result:

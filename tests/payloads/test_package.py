@@ -146,6 +146,13 @@ def test_a_compiled_description_of_another_layout(data: memoryview, message: str
         read_compiled(data, "coremldata.bin")
 
 
+def test_a_compiled_descriptions_version_may_be_any_number():
+    data = bytes(coremldata(size=0, rest=b"")).replace(
+        b"generic\x09\0\0\0", b"generic" + b"\xff" * 4
+    )
+    assert read_compiled(memoryview(data), "coremldata.bin").specificationVersion == -1
+
+
 GOOD_MANIFEST = {
     "itemInfoEntries": {"A": {"path": "com.apple.CoreML/model.mlmodel"}},
     "rootModelIdentifier": "A",

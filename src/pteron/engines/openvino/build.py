@@ -40,12 +40,15 @@ def build(package: CoreMLPackage, function: str) -> Built:
     inputs = _ordered(joined.inputs, known.inputs, f"function '{function}': input")
     outputs = _ordered(joined.outputs, known.outputs, f"function '{function}': output")
     answers = [checks_output(joined.demands)] if joined.demands else []
-    model = ov.Model(
-        [*(port for port, _ in outputs.values()), *answers, *joined.unread],
-        joined.sinks,
-        [port for port, _ in inputs.values()],
-        function,
-    )
+    try:
+        model = ov.Model(
+            [*(port for port, _ in outputs.values()), *answers, *joined.unread],
+            joined.sinks,
+            [port for port, _ in inputs.values()],
+            function,
+        )
+    except RuntimeError as error:  # shapes that only fit where they are flexible
+        raise EngineError(f"function '{function}': {error}", function=function) from error
     info = FunctionInfo(
         function,
         inputs=_infos(inputs, known),

@@ -71,10 +71,15 @@ def _flat(proto: mil.TensorValue, type: TensorType) -> NDArray[Any]:
         return _from_bytes(values, type)
     if kind == "strings":
         return np.array(list(values), dtype=np.str_)
-    return np.fromiter(values, dtype=type.storage, count=len(values))
+    try:
+        return np.fromiter(values, dtype=type.storage, count=len(values))
+    except (OverflowError, ValueError) as error:
+        raise OpProblem(f"a constant of type {type}: {error}") from error
 
 
 def _from_bytes(data: bytes, type: TensorType) -> NDArray[Any]:
+    if type.dtype == "string":
+        raise OpProblem(f"a constant of type {type} holds bytes")
     if bit_width(type.dtype) < 8:
         count = math.prod(size or 0 for size in type.shape)
         if len(data) * 8 < count * bit_width(type.dtype):

@@ -14,7 +14,7 @@ from pteron.engines.openvino.profile import op_times, operations
 from pteron.engines.openvino.runner import Runner
 from pteron.engines.openvino.state_slots import PagesSlot, Slot, VariableSlot
 from pteron.engines.openvino.states import SharedStates
-from pteron.errors import UsageError
+from pteron.errors import EngineError, UsageError
 
 Array = NDArray[np.generic]
 
@@ -58,7 +58,11 @@ class OpenVINOSession:
             known = ", ".join(self._functions)
             raise UsageError(f"there is no function '{function}'; the payload has: {known}")
         compiled = self._functions[function]
-        request = compiled.model.create_infer_request()
+        try:
+            request = compiled.model.create_infer_request()
+        except RuntimeError as error:
+            message = f"function '{function}' cannot be made ready: {error}"
+            raise EngineError(message, function=function) from error
         runner = Runner(compiled, request, self._new_slots(compiled, request))
         self._runners[function] = runner
         return runner

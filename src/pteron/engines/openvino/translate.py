@@ -18,11 +18,21 @@ from pteron.engines.openvino.problem import OpProblem
 from pteron.engines.openvino.quantised import Quantised
 from pteron.engines.openvino.registry import find
 from pteron.engines.openvino.scope import Scope
-from pteron.engines.openvino.types import AnyType, StateType, TensorType, read_type
+from pteron.engines.openvino.types import AnyType, StateType, TensorType, check_output, read_type
 from pteron.engines.openvino.values import Classes, Named, Output, State, Value
 from pteron.errors import EngineError
 from pteron.payloads.coreml.proto import mil_pb2 as mil
 
+# What ops, NumPy and OpenVINO raise for a program that is wrong.
+_PROBLEMS = (
+    OpProblem,
+    RuntimeError,
+    ValueError,
+    TypeError,
+    LookupError,
+    ArithmeticError,
+    MemoryError,
+)
 Ports = dict[str, tuple[Any, TensorType]]  # name -> (OpenVINO parameter or result, type)
 
 
@@ -122,6 +132,8 @@ class Translator:
 
     def _translate_operation(self, operation: mil.Operation) -> None:
         if operation.type == "const":
+            if len(operation.outputs) != 1:
+                raise OpProblem(f"declares {len(operation.outputs)} outputs but has 1")
             value = read_value(operation.attributes["val"], self.weights)
             self.scope.define(_first_output(operation), value)
             return
@@ -163,7 +175,7 @@ class Translator:
             yield
         except EngineError:
             raise
-        except (OpProblem, RuntimeError, ValueError, TypeError, IndexError) as problem:
+        except _PROBLEMS as problem:
             reason = str(problem).strip() or type(problem).__name__
             message = f"function '{self.function}', {where}: {reason}"
             raise EngineError(message, function=self.function, op=where) from problem
@@ -182,6 +194,7 @@ def as_declared(type: AnyType, built: Any) -> Named:
         return Value(type, array=output)
     if not isinstance(type, TensorType):
         raise OpProblem(f"its output is a tensor but is declared as {type}")
+    check_output(output)
     if output.get_element_type() != type.element_type:
         output = opset.convert(output, type.element_type).output(0)
     if not type.partial_shape.compatible(output.get_partial_shape()):

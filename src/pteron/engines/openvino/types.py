@@ -147,16 +147,30 @@ def _tensor_inside(proto: mil.ValueType, holder: str) -> TensorType:
 def _read_tensor_type(proto: mil.TensorType) -> TensorType:
     if proto.dataType not in _TABLE:
         raise OpProblem(f"unknown data type {proto.dataType}")
-    name, bits, _ = _TABLE[proto.dataType]
+    name = _TABLE[proto.dataType][0]
     if proto.rank not in (len(proto.dimensions), -1) or len(proto.dimensions) > _MAX_RANK:
         raise OpProblem(f"rank {proto.rank} with {len(proto.dimensions)} dimensions")
-    shape = tuple(_size(dimension) for dimension in proto.dimensions)
-    size = math.prod(1 if n is None else n for n in shape) * bits // 8
-    if size > _machine_memory():
-        raise OpProblem(
-            f"{TensorType(name, shape)} needs {size:,} bytes, more than this machine's memory"
-        )
-    return TensorType(name, shape)
+    type = TensorType(name, tuple(_size(dimension) for dimension in proto.dimensions))
+    check_memory(type)
+    return type
+
+
+def check_memory(type: TensorType, share: int = 1) -> None:
+    """An :class:`OpProblem` for a tensor larger than one ``share``-th of this machine's memory."""
+    size = math.prod(1 if n is None else n for n in type.shape) * bit_width(type.dtype) // 8
+    if size > _machine_memory() // share:
+        part = "this machine's memory" if share == 1 else f"1/{share} of this machine's memory"
+        raise OpProblem(f"{type} needs {size:,} bytes, more than {part}")
+
+
+def check_output(output: Any) -> None:
+    """The same for what an operation gives, as far as its shape is known; half the memory is its.
+
+    OpenVINO may compute it when it compiles, beside what it is computed from.
+    """
+    shape = output.get_partial_shape()
+    if shape.is_static:
+        check_memory(TensorType(dtype_of(output), tuple(shape.to_shape())), share=2)
 
 
 def bit_width(dtype: str) -> int:

@@ -1,7 +1,7 @@
 """``coremldata.bin`` of a compiled ML program: the model's description, as its package had it.
 
 Layout, little-endian, found in files of several compilers: u32 502 (the ML program's number in
-``Model.proto``), u32, 20 bytes, u64 length and text of a class name, u32 specification version, 28
+``Model.proto``), u32, 20 bytes, u64 length and text of a class name, i32 specification version, 28
 bytes, then u64 length and bytes of a ``ModelDescription`` message.
 """
 
@@ -27,7 +27,7 @@ def read_compiled(data: memoryview, where: str) -> Model:
             raise FormatError(f"describes a model of kind {kind}, no ML program", where=where)
         (length,) = struct.unpack_from("<Q", data, _CLASS_NAME)
         start = _CLASS_NAME + 8 + length
-        (version,) = struct.unpack_from("<I", data, start)
+        (version,) = struct.unpack_from("<i", data, start)
         (size,) = struct.unpack_from("<Q", data, start + _VERSION)
     except (struct.error, OverflowError) as error:
         raise FormatError(f"too short: {error}", where=where) from None

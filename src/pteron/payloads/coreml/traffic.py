@@ -27,7 +27,7 @@ def weights_read(package: CoreMLPackage, function: str) -> int:
     blobs = {
         (blob.fileName, blob.offset)
         for operation in operations
-        if operation.type != "const" or operation.outputs[0].name in read
+        if operation.type != "const" or any(output.name in read for output in operation.outputs)
         for blob in _blobs(operation)
     }
     return sum(_size(package, *blob) for blob in blobs)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from pteron.engines.openvino._import import opset
 from pteron.engines.openvino.declare import Array, Context, Floats
 from pteron.engines.openvino.graph import ints
+from pteron.engines.openvino.problem import OpProblem
 from pteron.engines.openvino.registry import mil_op
 from pteron.engines.openvino.values import Classes
 
 
 @mil_op(tested="NumPy")
 def classify(context: Context, probabilities: Floats, classes: Array) -> list[Classes]:
-    flat = opset.reshape(probabilities, ints([-1]), False).output(0)
-    labels = classes.tolist()
+    labels = classes.reshape(-1).tolist()
+    shape = probabilities.get_partial_shape()
+    if shape.is_static and prod(shape.to_shape()) != len(labels):
+        raise OpProblem(f"{len(labels)} classes for probabilities of shape {shape}")
+    flat = opset.reshape(probabilities, ints([len(labels)]), False).output(0)
     return [Classes(type, labels, flat) for type in context.output_types()]

@@ -25,7 +25,7 @@ from pteron.engines.openvino.graph import (
 )
 from pteron.engines.openvino.problem import OpProblem
 from pteron.engines.openvino.registry import mil_op
-from pteron.engines.openvino.types import dtype_of
+from pteron.engines.openvino.types import TensorType, check_memory, dtype_of
 from pteron.engines.openvino.values import Output
 
 _INTERPOLATE = {
@@ -175,6 +175,7 @@ class _Crops:
     def __init__(
         self, sizes: tuple[int, int], normalized: bool, scale: float, convention: str
     ) -> None:
+        _check_grid(*sizes)
         self.sizes, self.normalized, self.scale = sizes, normalized, scale
         self.convention = convention
 
@@ -253,6 +254,7 @@ def affine(
         raise OpProblem(f"padding_mode '{padding_mode}' is not supported")
     if coordinates_mode != "normalized_minus_one_to_one" or not align_corners:
         raise OpProblem("coordinates other than normalized, with aligned corners")
+    _check_grid(output_height, output_width)
     rows, columns = np.meshgrid(
         np.linspace(-1, 1, output_height), np.linspace(-1, 1, output_width), indexing="ij"
     )
@@ -311,6 +313,7 @@ def _last_pixels(x: Output) -> Output:
 
 
 def _linear(x: Output, sizes: list[int], mode: str) -> Output:
+    _check_grid(*sizes)
     single = mode == "ALIGN_CORNERS" and 1 in sizes
     if mode in _INTERPOLATE and not single:
         return _interpolate(x, i32(sizes), _INTERPOLATE[mode])
@@ -365,9 +368,14 @@ def _scaled_sizes(x: Output, height: float, width: float) -> Output:
     return opset.convert(opset.floor(opset.add(exact, _f32(1e-4))), "i32")
 
 
+def _check_grid(height: int, width: int) -> None:
+    """An OpProblem for a target so large that writing down its points is too much."""
+    check_memory(TensorType("float64", (3, height, width)), share=4)
+
+
 def _box_grid(start: Any, end: Any, count: int, mode: str) -> Any:
     """Where a mode samples ``[start, end]``: ``[boxes, count]`` (``resize_bilinear``'s notes)."""
-    steps = _f32([list(range(count))])
+    steps = _f32(np.arange(count)[None])
     span = opset.subtract(end, start)
     size = opset.add(span, _f32(1))
     if mode == "ALIGN_CORNERS" and count == 1:

@@ -9,7 +9,9 @@ import numpy as np
 from pteron.engines.openvino._import import opset
 from pteron.engines.openvino.declare import FlagList, Int, IntList, Ints, Tensor, TensorT
 from pteron.engines.openvino.graph import as_index, axis_of, i32, i64, ints, rank, shape_of, size
+from pteron.engines.openvino.problem import OpProblem
 from pteron.engines.openvino.registry import mil_op
+from pteron.engines.openvino.types import TensorType, check_memory
 from pteron.engines.openvino.values import Output
 
 
@@ -114,6 +116,10 @@ def _scatter_flat(x: Output, update: Output, places: dict[int, Output]) -> Outpu
 @mil_op(tested="NumPy")
 def sliding_windows(x: Tensor, axis: Int, size: Int, stride: Int = 1) -> Output:
     where = axis_of(x, axis)
+    length = _known_length(x, where)
+    if stride < 1 or size < 1 or (length is not None and size > length):
+        raise OpProblem(f"windows of {size} every {stride} of an axis of {length or '?'}")
+    check_memory(TensorType("int32", (size,)), share=2)
     stop = opset.subtract(_length(x, where), i32(size - 1))
     starts = opset.range(i32(0), stop, i32(stride), "i32")
     within = opset.constant(np.arange(size, dtype=np.int32))
@@ -128,6 +134,10 @@ def _from_front(x: Output, begin: Output) -> Output:
 
 def _bits(mask: Sequence[bool] | None, count: int) -> list[int]:
     return [int(flag) for flag in mask or [False] * count]
+
+
+def _known_length(x: Output, axis: int) -> int | None:
+    return size(x, axis)
 
 
 def _length(x: Output, axis: int) -> Output:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pteron.engines.openvino._import import opset
 from pteron.engines.openvino.declare import Flag, Int, Numbers, Text
-from pteron.engines.openvino.graph import axis_of, i64, shape_of
+from pteron.engines.openvino.graph import axis_of, i64, shape_of, size
+from pteron.engines.openvino.problem import OpProblem
 from pteron.engines.openvino.registry import mil_op
 from pteron.engines.openvino.types import element_type
 from pteron.engines.openvino.values import Output
@@ -52,6 +53,9 @@ def topk_17(
 def _sorted(x: Output, k: int, axis: int, ascending: bool) -> list[Output]:
     """Values and indices of the first ``k`` (-1: all)."""
     where = axis_of(x, axis)
+    length = size(x, where)
+    if k < -1 or (length is not None and k > length):
+        raise OpProblem(f"the first {k} of an axis of {length or '?'}")
     count = opset.gather(shape_of(x), i64(where), i64(0)) if k == -1 else i64(k)
     mode = "min" if ascending else "max"
     return opset.topk(x, count, where, mode, "value", "i32", True).outputs()  # type: ignore[no-any-return]
