@@ -9,15 +9,14 @@ every opset, and ``MLModel.predict`` and ``make_state`` are pteron's.
 Fewer, stricter or other tests: coremltools' own switches (``PYMIL_TEST_TARGETS`` and so on), which
 ``make conformance`` sets. Cases in :mod:`tests.conformance.known` are expected to fail.
 
-The tests compare what an fp32 program computes at 1e-4. Some have fp16 outputs, or compute what
-they expect in fp16, whose spacing is wider than that; those are compared at four roundings of fp16
-(2e-3), or, with ``--upstream-tolerances``, as they stand.
+The tests compare what an fp32 program computes at 1e-4. Some give it fp16 inputs or weights, or
+compute what they expect in fp16, whose spacing is wider than that; those are compared at four
+roundings of fp16 (2e-3), or, with ``--upstream-tolerances``, as they stand.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -66,7 +65,7 @@ def _compare_fp16_as_fp16() -> None:
         mlmodel: Any, input_key_values: Any, expected_outputs: dict[str, Any], **kwargs: Any
     ) -> Any:
         computed = any(getattr(e, "dtype", None) == np.float16 for e in expected_outputs.values())
-        if computed or _gives_fp16(mlmodel.get_spec()):
+        if computed or _holds_fp16(mlmodel.get_spec()):
             kwargs["atol"] = max(kwargs.get("atol", 0.0), _FP16_TOLERANCE)
             kwargs["rtol"] = max(kwargs.get("rtol", 0.0), _FP16_TOLERANCE)
         return compare(mlmodel, input_key_values, expected_outputs, **kwargs)
@@ -74,32 +73,17 @@ def _compare_fp16_as_fp16() -> None:
     testing_utils.compare_backend = compare_backend
 
 
-def _gives_fp16(spec: Any) -> bool:
-    """Whether an output is fp16 by its description, or until a cast at the very end.
-
-    The description of a program for iOS 15 cannot say fp16: coremltools casts its outputs.
-    """
-    from coremltools.proto.FeatureTypes_pb2 import ArrayFeatureType
+def _holds_fp16(spec: Any) -> bool:
+    """Whether an ML program has an fp16 value: an input, a weight, or one that it computes."""
     from coremltools.proto.MIL_pb2 import FLOAT16
 
-    features = spec.description.output
-    if any(f.type.multiArrayType.dataType == ArrayFeatureType.FLOAT16 for f in features):
-        return True
-    functions = spec.mlProgram.functions.values()
     return any(
-        kind == FLOAT16
-        for function in functions
+        value.type.tensorType.dataType == FLOAT16
+        for function in spec.mlProgram.functions.values()
         for block in function.block_specializations.values()
-        for kind in _cast_at_the_end(block)
+        for values in (function.inputs, *(op.outputs for op in block.operations))
+        for value in values
     )
-
-
-def _cast_at_the_end(block: Any) -> Iterator[int | None]:
-    """Data types of what a block casts and gives."""
-    kinds = {o.name: o.type.tensorType.dataType for op in block.operations for o in op.outputs}
-    for op in block.operations:
-        if op.type == "cast" and op.outputs[0].name in block.outputs:
-            yield kinds.get(op.inputs["x"].arguments[0].name)
 
 
 def _fail_in_their_words() -> None:
@@ -134,7 +118,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--cases", type=int, default=0, help="run about this many cases of every test (0: all)"
     )
     parser.addoption(
-        "--upstream-tolerances", action="store_true", help="compare fp16 outputs at 1e-4 too"
+        "--upstream-tolerances",
+        action="store_true",
+        help="compare what fp16 values give at 1e-4 too",
     )
 
 
