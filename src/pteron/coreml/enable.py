@@ -17,7 +17,8 @@ def enable_predict(*, precision: str = "model", threads: int | None = None) -> N
     """Make every ``MLModel`` predict through pteron, until :func:`disable_predict`.
 
     ``predict(data, state)`` and ``make_state()`` then work as coremltools documents them, for ML
-    programs. A model is compiled when it first predicts.
+    programs. A model is compiled when it first predicts. A prediction that fails raises
+    :class:`~pteron.errors.EngineError`, which is a RuntimeError, coremltools' own error for it.
 
     Args:
         precision: ``"model"``, ``"f32"`` or ``"fast"``, as for :func:`pteron.load`.
