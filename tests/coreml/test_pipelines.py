@@ -120,6 +120,51 @@ def test_a_classifier_at_the_end(tmp_path: Path) -> None:
     assert sum(probabilities.values()) == pytest.approx(1, abs=1e-3)
 
 
+def as_kind(pipeline, kind: str):
+    """The same pipeline as one that predicts a number or a class, for which coremltools has no
+    function: its specification, and where its weights are."""
+    spec = pipeline.get_spec()
+    whole = type(spec.pipeline)()
+    whole.CopyFrom(spec.pipeline)
+    getattr(spec, kind).pipeline.CopyFrom(whole)
+    return ct.models.MLModel(spec, skip_model_load=True, weights_dir=pipeline.weights_dir)
+
+
+def test_a_pipeline_that_predicts_a_number(tmp_path: Path) -> None:
+    stages = [
+        convert(first(), {"x": (1, 6)}, ["hidden"]),
+        convert(Both(), {"hidden": (1, 8), "bias": (1, 4)}, ["y"]),
+    ]
+    pipeline = as_kind(ct.utils.make_pipeline(*stages), "pipelineRegressor")
+    assert pipeline.get_spec().WhichOneof("Type") == "pipelineRegressor"
+    pipeline.save(str(tmp_path / "pipe.mlpackage"))
+    model = pteron.load(tmp_path / "pipe.mlpackage", cache=None)
+    check(model, pipeline.predict, "y")
+
+
+@pytest.mark.parametrize("labels", [["cat", "dog", "owl", "fox"], [3, 5, 7, 2**40]])
+def test_a_pipeline_that_predicts_a_class(labels, tmp_path: Path) -> None:
+    stages = [
+        convert(first(), {"x": (1, 6)}, ["hidden"]),
+        convert(
+            Both(),
+            {"hidden": (1, 8), "bias": (1, 4)},
+            [],
+            classifier_config=ct.ClassifierConfig(labels, predicted_feature_name="label"),
+        ),
+    ]
+    pipeline = as_kind(ct.utils.make_pipeline(*stages), "pipelineClassifier")
+    pipeline.save(str(tmp_path / "pipe.mlpackage"))
+    x, bias = np.ones((1, 6), np.float32), np.float32([[0, 0, 9, 0]])
+    label, scores = pteron.load(tmp_path / "pipe.mlpackage", cache=None).methods["main"](x, bias)
+    assert label.item() == labels[2]
+    with torch.no_grad():
+        expected = Both()(first()(torch.from_numpy(x)), torch.from_numpy(bias)).numpy()[0]
+    assert list(scores.item()) == labels
+    np.testing.assert_allclose(list(scores.item().values()), expected, atol=2e-3)
+    assert pipeline.predict({"x": x, "bias": bias})["label"] == labels[2]
+
+
 def test_what_is_no_program_or_does_not_fit(tmp_path: Path) -> None:
     stages = [
         convert(first(), {"x": (1, 6)}, ["hidden"]),
