@@ -7,13 +7,17 @@ be off by ``depth`` half units in the last place of its largest value; fp32 like
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
+import coremltools as ct
 import numpy as np
 import pytest
 import torch
+from coremltools.optimize import coreml as cto
 from torch import nn
 
-from tests.engines.converted import convert, run
+from pteron.payloads.coreml.reader import READER
+from tests.engines.converted import convert, run, source_of
 from tests.engines.whole_models import MODELS, Model
 
 
@@ -40,31 +44,75 @@ def test_agrees_with_eager(make: Callable[[], Model], precision: str) -> None:
         np.testing.assert_allclose(ours, theirs.numpy(), atol=allowed, rtol=0)
 
 
-WEIGHTS = ["int8", "int4", "palette"]
+def quantised(model: Any, dtype: str, **options: Any) -> Any:
+    config = cto.OpLinearQuantizerConfig(dtype=dtype, weight_threshold=0, **options)
+    return cto.linear_quantize_weights(model, cto.OptimizationConfig(global_config=config))
+
+
+def palettised(model: Any, joint: bool = False, **options: Any) -> Any:
+    config = cto.OpPalettizerConfig(mode="uniform", weight_threshold=0, **options)
+    whole = cto.OptimizationConfig(global_config=config)
+    return cto.palettize_weights(model, whole, joint_compression=joint)
+
+
+def pruned(model: Any) -> Any:
+    config = cto.OpThresholdPrunerConfig(threshold=0.05, weight_threshold=0)
+    return cto.prune_weights(model, cto.OptimizationConfig(global_config=config))
+
+
+def sparse_and_quantised(model: Any) -> Any:
+    config = cto.OpLinearQuantizerConfig(dtype="int8", weight_threshold=0, mode="linear_symmetric")
+    whole = cto.OptimizationConfig(global_config=config)
+    return cto.linear_quantize_weights(pruned(model), whole, joint_compression=True)
+
+
+COMPRESSIONS: dict[str, Callable[[Any], Any]] = {
+    "int8": lambda model: quantised(model, "int8"),
+    "int4": lambda model: quantised(model, "int4"),
+    "int4 in blocks": lambda model: quantised(
+        model, "int4", granularity="per_block", block_size=16
+    ),
+    "palette": lambda model: palettised(model, nbits=4),
+    "palettes of groups": lambda model: palettised(
+        model, nbits=3, granularity="per_grouped_channel", group_size=16
+    ),
+    "sparse": pruned,
+    "sparse and palette": lambda model: palettised(pruned(model), nbits=4, joint=True),
+    "sparse and int8": sparse_and_quantised,
+}
+
+
+class Compressible(nn.Module):
+    """A transposed, a grouped and a plain convolution, then two layers of a perceptron."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.convolutions = nn.Sequential(
+            nn.Conv2d(16, 32, 3, padding=1),
+            nn.SiLU(),
+            nn.Conv2d(32, 32, 3, padding=1, groups=2),
+            nn.ReLU(),
+            nn.ConvTranspose2d(32, 16, 2, 2),
+        )
+        self.layers = nn.Sequential(nn.Linear(64, 128), nn.GELU(), nn.Linear(128, 64), nn.Tanh())
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.layers(self.convolutions(x).mean(1).flatten(1))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", WEIGHTS)
+@pytest.mark.parametrize("kind", COMPRESSIONS)
 def test_compressed_weights_agree_with_coremltools_own_expansion(kind: str) -> None:
     """The compressed model against the same model decompressed again by coremltools."""
-    import coremltools as ct
-    from coremltools.optimize import coreml as cto
-
-    from tests.engines.converted import source_of
-
     torch.manual_seed(0)
-    module = nn.Sequential(nn.Linear(64, 128), nn.GELU(), nn.Linear(128, 64), nn.Tanh()).eval()
-    x = torch.randn(3, 64)
-    program = torch.export.export(module, (x,)).run_decompositions()
+    x = torch.randn(3, 16, 4, 4)
+    program = torch.export.export(Compressible().eval(), (x,)).run_decompositions()
     target = ct.target.iOS18
     model = ct.convert(program, skip_model_load=True, minimum_deployment_target=target)
-    if kind == "palette":
-        config = cto.OpPalettizerConfig(mode="uniform", nbits=4, weight_threshold=0)
-        compressed = cto.palettize_weights(model, cto.OptimizationConfig(global_config=config))
-    else:
-        config = cto.OpLinearQuantizerConfig(dtype=kind, weight_threshold=0)
-        whole = cto.OptimizationConfig(global_config=config)
-        compressed = cto.linear_quantize_weights(model, whole)
-    (actual,) = run(source_of(compressed), x.numpy())
-    (expected,) = run(source_of(cto.decompress_weights(compressed)), x.numpy(), precision="f32")
+    source = source_of(COMPRESSIONS[kind](model))
+    operations = READER.summary(source).functions[0].operations
+    assert any(name.startswith("constexpr") for name in operations)
+    (actual,) = run(source, x.numpy())
+    expanded = source_of(cto.decompress_weights(COMPRESSIONS[kind](model)))
+    (expected,) = run(expanded, x.numpy(), precision="f32")
     np.testing.assert_allclose(actual, expected, atol=4 * 2.0**-10, rtol=0)
