@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from pteron.engines.openvino.passes.count_shapes import count_shapes
 from pteron.engines.openvino.passes.gated_mlp import gated_mlp
 from pteron.engines.openvino.passes.known_shapes import known_shapes
 from pteron.engines.openvino.passes.rms_norm import rms_norm
@@ -30,6 +31,7 @@ PASSES: Mapping[str, Pass] = {
     "rms_norm": rms_norm,
     "gated_mlp": gated_mlp,
     "unfused_mlp": unfused_mlp,
+    "count_shapes": count_shapes,
     "row_repeats": row_repeats,
     "state_attention": state_attention,
     "wide_types": wide_types,

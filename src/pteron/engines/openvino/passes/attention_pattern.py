@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from pteron.engines.openvino._import import ov
-from pteron.engines.openvino.passes.graph_walk import maker, readers, scalar, static_shape
+from pteron.engines.openvino.passes.graph_walk import readers, scalar, state_read, static_shape
+from pteron.engines.openvino.passes.known_shapes import asks_for_shape
 from pteron.engines.openvino.passes.movement import moved
 
 _ROWS = 2
@@ -27,6 +28,9 @@ class Cache:
         rows: what is written, ``[1, heads, n, size]``.
         places: output with the n row numbers it is written to.
         shape: of the state.
+        written: rows that a call writes (n).
+        rounded: whether a call itself reads the rows that it writes in the state's own type, not
+            in another that later calls do not see.
     """
 
     state: str
@@ -35,41 +39,36 @@ class Cache:
     rows: Any
     places: Any
     shape: tuple[int, ...]
-
-    @property
-    def written(self) -> int:
-        """Rows that a call writes."""
-        return int(self.rows.get_partial_shape()[_ROWS].get_length())
+    written: int
+    rounded: bool
 
 
 @dataclass(frozen=True)
 class Attention:
     """Scaled dot product attention of n queries per head to two caches.
 
+    Of a model whose n is flexible this tells what is so at the n that it was found at.
+
     Attributes:
         node: the operation.
         keys, values: the caches.
         mask: output that says what each row of queries sees.
-        grouped: query heads that share a key head are rows of it, those of one position side by
-            side; else the caches' heads are repeated where query heads are more.
+        group: query heads that share a key head.
+        grouped: they are rows of it, those of one position side by side; else the caches' heads
+            are repeated where query heads are more.
     """
 
     node: Any
     keys: Cache
     values: Cache
     mask: Any
+    group: int
     grouped: bool
 
     @property
     def queries(self) -> int:
         """Positions that a call is for (n)."""
         return self.keys.written
-
-    @property
-    def group(self) -> int:
-        """Query heads that share a key head."""
-        _, heads, rows, _ = static_shape(self.node.input_value(0)) or (0, 1, 1, 0)
-        return rows // self.queries if self.grouped else heads // self.keys.shape[1]
 
     @property
     def mask_rows(self) -> int:
@@ -94,7 +93,8 @@ def match(node: Any) -> Attention | None:
     if keys is None or values is None or keys.shape != values.shape or keys.state == values.state:
         return None
     grouped = query[1] == keys.shape[1] and query[2] > keys.written
-    attention = Attention(node, keys, values, node.input_value(3), grouped)
+    group = query[2] // keys.written if grouped else query[1] // keys.shape[1]
+    attention = Attention(node, keys, values, node.input_value(3), group, grouped)
     return attention if _fits(attention, query) else None
 
 
@@ -102,6 +102,8 @@ def _fits(attention: Attention, query: tuple[int, ...]) -> bool:
     """Whether heads and rows of the queries are those of the caches, repeated alike."""
     _, heads, _, size = attention.keys.shape
     n, group = attention.queries, attention.group
+    if n > attention.keys.shape[_ROWS]:
+        return False
     wanted = (1, heads, n * group, size) if attention.grouped else (1, heads * group, n, size)
     if query != wanted or static_shape(attention.values.rows) != (1, heads, n, size):
         return False
@@ -130,32 +132,34 @@ def _cache(output: Any) -> Cache | None:
 
 def _written(write: Any) -> Cache | None:
     """The cache that a node writes rows of, if nothing but it sees the state before and after."""
-    updated, read = write.output(0), maker(write.input_value(0), "ReadValue")
-    assigns = [reader for reader in readers(updated) if reader.get_type_name() == "Assign"]
+    updated, read = write.output(0), state_read(write.input_value(0))
+    assigns = [assign for reader in readers(updated) if (assign := _assign(reader))]
     shape = static_shape(updated)
     if read is None or len(assigns) != 1 or len(_value_readers(updated)) != 2:
         return None
-    if updated.get_element_type() != ov.Type.f16:
+    if read.get_element_type() != ov.Type.f16:
         return None
     if shape is None or len(shape) != 4 or shape[0] != 1 or scalar(write.input_value(3)) != _ROWS:
         return None
-    if len(_value_readers(read.output(0))) != 1:
+    if any(len(_value_readers(v)) != 1 for v in (read.output(0), write.input_value(0))):
         return None
     rows = write.input_value(2)
     known = static_shape(rows)
     if known is None or len(known) != 4 or (*known[:2], known[3]) != (*shape[:2], shape[3]):
         return None
     state = read.get_attributes()["variable_id"]
-    return Cache(state, updated, assigns[0], rows, write.input_value(1), shape)
+    rounded = updated.get_element_type() == read.get_element_type()
+    places = write.input_value(1)
+    return Cache(state, updated, assigns[0], rows, places, shape, known[_ROWS], rounded)
+
+
+def _assign(reader: Any) -> Any:
+    """The node that keeps what a reader of it converts at most; else None."""
+    converted = readers(reader.output(0)) if reader.get_type_name() == "Convert" else [reader]
+    is_kept = len(converted) == 1 and converted[0].get_type_name() == "Assign"
+    return converted[0] if is_kept else None
 
 
 def _value_readers(output: Any) -> list[Any]:
     """Readers of an output out of which more than its shape comes."""
-    return [node for node in readers(output) if not _asks_for_shape(node)]
-
-
-def _asks_for_shape(node: Any) -> bool:
-    if node.get_type_name() == "ShapeOf":
-        return True
-    is_slice = node.get_type_name() in ("Slice", "StridedSlice")
-    return is_slice and all(r.get_type_name() == "ShapeOf" for r in readers(node.output(0)))
+    return [node for node in readers(output) if not asks_for_shape(node)]

@@ -32,6 +32,12 @@ def scalar(output: Any) -> float | None:
     return float(value.reshape(())) if value is not None and value.size == 1 else None
 
 
+def state_read(output: Any) -> Any:
+    """The node that reads the state that an output is, converted perhaps; else None."""
+    converted = maker(output, "Convert")
+    return maker(converted.input_value(0) if converted else output, "ReadValue")
+
+
 def operands(node: Any) -> Iterator[tuple[Any, Any]]:
     """Both orders of a commutative node's two inputs."""
     first, second = node.input_value(0), node.input_value(1)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pteron.engines.openvino._import import opset
-from pteron.engines.openvino.passes.graph_walk import replace, static_shape
+from pteron.engines.openvino.passes.graph_walk import readers, replace, static_shape
 from pteron.engines.openvino.passes.target import Target
 
 
@@ -23,3 +23,11 @@ def _answer(node: Any) -> bool:
     answer = opset.constant(np.array(shape, np.int64), node.get_element_type())
     replace(node.output(0), answer.output(0))
     return True
+
+
+def asks_for_shape(node: Any) -> bool:
+    """Whether nothing but the shape of what a node reads comes out of it."""
+    if node.get_type_name() == "ShapeOf":
+        return True
+    is_slice = node.get_type_name() in ("Slice", "StridedSlice")
+    return is_slice and all(r.get_type_name() == "ShapeOf" for r in readers(node.output(0)))

@@ -1,4 +1,4 @@
-"""OpenVINO's paged attention, for one sequence whose pages lie in order.
+"""OpenVINO's paged attention, for one stream of tokens whose pages lie in order.
 
 The operation is what OpenVINO's serving of language models runs on; its Python package has it
 without documentation, so its inputs are known for one version only, and it is used with no other.
@@ -7,6 +7,7 @@ without documentation, so its inputs are known for one version only, and it is u
 from __future__ import annotations
 
 import platform
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -37,23 +38,61 @@ def pages(heads: int, rows: int, size: int) -> Any:
     return opset.parameter(ov.PartialShape([count, heads, BLOCK, size]), ov.Type.dynamic)
 
 
+@dataclass(frozen=True)
+class Sequences:
+    """What the kernel takes n tokens for, all of them at rows of the same pages.
+
+    Attributes:
+        past: rows before each sequence, ``[s]``.
+        begins: of sequences among the tokens, and the end, ``[s + 1]``.
+        blocks: pages of all sequences, each in order.
+        block_begins: of sequences among them, and the end, ``[s + 1]``.
+    """
+
+    past: Any
+    begins: Any
+    blocks: Any
+    block_begins: Any
+
+
+def one_sequence(start: Any, count: Any, blocks: int) -> Sequences:
+    """All tokens as one sequence, from row ``start`` (``[1]``, int32) on; ``count`` is n, alike."""
+    begins = opset.concat([_ints([0]), count], 0)
+    return Sequences(start, begins, _ints(range(blocks)), _ints([0, blocks]))
+
+
+def one_sequence_each(start: Any, count: Any, blocks: int) -> Sequences:
+    """Every token as a sequence of its own, whose past includes the tokens before it.
+
+    The kernel writes the rows of all tokens before it attends to any.
+    """
+    ends = opset.range(_ints(0), opset.squeeze(opset.add(count, _ints([1]))), _ints(1), "i32")
+    indices = opset.range(_ints(0), opset.squeeze(count), _ints(1), "i32")
+    every = opset.tile(_ints(range(blocks)), count)
+    return Sequences(opset.add(start, indices), ends, every, opset.multiply(ends, _ints(blocks)))
+
+
 def attend(
-    query: Any, key: Any, value: Any, caches: tuple[Any, Any], start: Any, rows: int, scale: float
+    query: Any,
+    key: Any,
+    value: Any,
+    caches: tuple[Any, Any],
+    sequences: Sequences,
+    rows: int,
+    scale: float,
 ) -> Any:
     """Write n rows of keys and values, and attend to all rows so far: ``[n, heads * size]``.
 
     Args:
         query: ``[n, heads * size]``; heads that share keys side by side.
-        key, value: ``[n, key heads * size]``, for rows ``start`` to ``start + n - 1``.
+        key, value: ``[n, key heads * size]``.
         caches: parameters made by :func:`pages`, updated in place.
-        start: ``[1]``, int32. Query i sees rows up to ``start + i``.
+        sequences: the tokens' rows; each token sees those up to its own.
         rows: room in the caches.
         scale: of the products of queries and keys.
     """
-    count = int(query.get_partial_shape()[0].get_length())
-    blocks = caches[0].get_partial_shape()[0].get_length()
-    inputs = [query, key, value, *caches, start]
-    inputs += [_ints([0, count]), _ints(range(blocks)), _ints([0, blocks])]
+    inputs = [query, key, value, *caches, sequences.past]
+    inputs += [sequences.begins, sequences.blocks, sequences.block_begins]
     inputs += [_number(scale), _ints(0), _none(np.float32), _ints(rows)]
     inputs += [_none(np.int32)] * 3 + [_none(np.float32)] * 2 + [_ints(0)] * 2
     inputs += [opset.constant(np.zeros((0, 0, 0, 0), np.float32)), _ints(0)]

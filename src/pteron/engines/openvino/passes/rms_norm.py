@@ -24,7 +24,6 @@ from pteron.engines.openvino.passes.graph_walk import (
     replace,
     same,
     scalar,
-    static_shape,
 )
 from pteron.engines.openvino.passes.target import Target
 
@@ -79,8 +78,10 @@ def _last_axis_mean(output: Any) -> Any:
     if mean is None or not mean.get_attributes()["keep_dims"]:
         return None
     axes = constant(mean.input_value(1))
-    rank = len(static_shape(output) or ())
-    if axes is None or axes.size != 1 or not rank or int(axes.reshape(())) not in (-1, rank - 1):
+    rank = output.get_partial_shape().rank
+    if axes is None or axes.size != 1 or rank.is_dynamic:
+        return None
+    if int(axes.reshape(())) not in (-1, rank.get_length() - 1):
         return None
     return mean.input_value(0)
 
