@@ -175,3 +175,22 @@ def test_classes_and_probabilities_are_as_many(rows) -> None:
     with pytest.raises(EngineError, match="main"):
         compiled = ENGINE.compile_in_memory(payload(model), EngineOptions())
         compiled.new_session().run("main", [x])
+
+
+def test_the_state_op_that_coremltools_has_in_memory() -> None:
+    """``coreml_update_state`` gives what it writes; packages have ``write_state`` in its place."""
+    model = Model()
+    function = model.mlProgram.functions["main"]
+    function.opset = "CoreML8"
+    function.inputs.add(name="s").type.stateType.wrappedType.CopyFrom(type_of(HALF))
+    function.inputs.add(name="x", type=type_of(HALF))
+    block = function.block_specializations["CoreML8"]
+    update = block.operations.add(type="coreml_update_state")
+    update.inputs["state"].arguments.add().name = "s"
+    update.inputs["value"].arguments.add().name = "x"
+    update.outputs.add(name="out0", type=type_of(HALF))
+    block.outputs.append("out0")
+    session = ENGINE.compile_in_memory(payload(model), EngineOptions()).new_session()
+    x = np.float16([[1, 2, 3]])
+    np.testing.assert_array_equal(session.run("main", [x])[0], x)
+    np.testing.assert_array_equal(session.read_state("s"), x)

@@ -238,3 +238,9 @@ def test_sorting_keeps_the_order_of_equals() -> None:
     x = np.array([1, 3, 1, 3, 1, 3, 2, 2], np.float32)
     expected = np.argsort(-x, kind="stable").astype(np.int32)
     check("argsort", {"x": x}, {"axis": 0}, expected)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_non_zero(dtype) -> None:
+    x = numbers(3, 4, dtype=dtype) * (RNG.random((3, 4)) < 0.5).astype(dtype)
+    check("non_zero", {"x": x}, {}, np.argwhere(x).astype(np.int32))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from coremltools.converters.mil.mil.ops.registry import SSAOpRegistry
 
@@ -64,3 +67,9 @@ def test_the_table_is_current() -> None:
 
 def test_every_op_says_what_it_is_tested_against() -> None:
     assert all(spec.tested_against for versions in all_ops().values() for spec in versions)
+
+
+def test_every_op_has_a_test_that_names_it() -> None:
+    tests = "".join(path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("*.py"))
+    named = set(re.findall(r"[\"'.](\w+)\b", tests))
+    assert set(all_ops()) <= named
