@@ -130,3 +130,24 @@ def test_a_single_number_goes_in_and_comes_out(tmp_path: Path) -> None:
     model = convert(Negative(), (torch.zeros(1),), inputs)
     assert loaded(model, tmp_path).methods["main"](np.float32([5]))[0].tolist() == [250]
     assert model.predict({"x": np.float32([5])})["y"].tolist() == [250]
+
+
+class Doubled(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * 2 - 3
+
+
+def test_int8_goes_in_and_comes_out(tmp_path: Path) -> None:
+    """What coremltools' iOS 26 target adds."""
+    model = ct.convert(
+        torch.jit.trace(Doubled(), (torch.zeros(1, 4),)),
+        inputs=[ct.TensorType(name="x", shape=(1, 4), dtype=np.int8)],
+        outputs=[ct.TensorType(name="y", dtype=np.int8)],
+        skip_model_load=True,
+        minimum_deployment_target=ct.target.iOS26,
+    )
+    method = loaded(model, tmp_path).methods["main"]
+    assert [str(value) for value in method.inputs] == ["x: int8[1, 4]"]
+    (y,) = method(np.int8([[-60, -1, 0, 60]]))
+    assert y.dtype == np.int8
+    assert y.tolist() == [[-123, -5, -3, 117]]

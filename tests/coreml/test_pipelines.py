@@ -13,8 +13,11 @@ from torch import nn
 import pteron
 from pteron.coreml import disable_predict, enable_predict
 from pteron.errors import EngineError, UnsupportedError
-from pteron.payloads.coreml.package import directory_source
+from pteron.files.packages import package_size_tree
+from pteron.payloads.coreml.package import BACKEND_ID, directory_source
 from pteron.payloads.coreml.reader import READER
+from pteron.payloads.sources import FilesSource
+from tests.engines.compiled_form import as_compiled_pipeline
 from tests.engines.converted import compile_source
 
 
@@ -118,6 +121,43 @@ def test_a_classifier_at_the_end(tmp_path: Path) -> None:
     (probabilities,) = (v for k, v in answer.items() if k != "classLabel")
     assert max(probabilities, key=probabilities.get) == "dog"
     assert sum(probabilities.values()) == pytest.approx(1, abs=1e-3)
+
+
+def test_a_compiled_pipeline(tmp_path: Path) -> None:
+    stages = [
+        convert(first(), {"x": (1, 6)}, ["hidden"]),
+        convert(Both(), {"hidden": (1, 8), "bias": (1, 4)}, ["y"]),
+    ]
+    pipeline = ct.utils.make_pipeline(*stages)
+    pipeline.save(str(tmp_path / "pipe.mlpackage"))
+    source = as_compiled_pipeline(directory_source(tmp_path / "pipe.mlpackage"))
+    directory = tmp_path / "pipe.mlmodelc"
+    for path, data in source.files.items():
+        place = directory / path.removeprefix("model.mlmodelc/")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(data)
+    model = pteron.load(directory, cache=None)
+    assert [p.name for p in model.methods["main"].inputs] == ["x", "bias"]
+    check(model, pipeline.predict, "y")
+    assert [f.name for f in READER.summary(source).functions] == ["0/main", "1/main"]
+    weights = {constant.name: constant.shape for constant in READER.constants(source)}
+    assert sorted(weights.values()) == [(4, 8), (8, 6)]
+    sized = [part for part in package_size_tree(directory).walk() if part.kind == "weight"]
+    assert sorted(part.shape for part in sized) == [(4, 8), (8, 6)]
+
+
+def test_a_compiled_pipeline_of_something_else(tmp_path: Path) -> None:
+    files = {
+        f"model.mlmodelc/{path}": memoryview(data)
+        for path, data in {
+            "coremldata.bin": b"",
+            "metadata.json": b"[{}]",
+            "model0/coremldata.bin": b"",
+            "model0/model.espresso.net": b"{}",
+        }.items()
+    }
+    with pytest.raises(UnsupportedError, match=r"model\.mlmodelc/model0 is no ML program"):
+        compile_source(FilesSource(BACKEND_ID, files))
 
 
 def as_kind(pipeline, kind: str):

@@ -122,7 +122,7 @@ def test_a_compiled_model_has_a_description_and_a_program(corpus: Path):
 
 def test_a_compiled_model_of_another_kind_is_refused():
     files = {"model.mlmodelc/coremldata.bin": memoryview(b"")}
-    with pytest.raises(UnsupportedError, match="no single ML program"):
+    with pytest.raises(UnsupportedError, match="no ML program"):
         _ = CoreMLPackage(FilesSource(BACKEND_ID, files)).program
 
 

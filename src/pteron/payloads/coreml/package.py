@@ -13,15 +13,12 @@ from pteron.payloads.base import PayloadSource
 from pteron.payloads.coreml import compiled, manifest, metadata
 from pteron.payloads.coreml.proto.mil_pb2 import Program
 from pteron.payloads.coreml.proto.model_pb2 import FeatureDescription, Model, Pipeline
-from pteron.payloads.coreml.text import parse_program
 from pteron.payloads.coreml.weights import WeightFile
 from pteron.payloads.sources import FilesSource, map_directory
 
 BACKEND_ID = "CoreMLBackend"
 PACKAGE = "model.mlpackage"
 COMPILED = "model.mlmodelc"
-_MODEL_PATH = "@model_path/"
-
 
 _PIPELINES: dict[str | None, Callable[[Model], Pipeline]] = {
     "pipeline": lambda model: model.pipeline,
@@ -63,16 +60,12 @@ class CoreMLPackage:
 
     @cached_property
     def model_path(self) -> str:
-        """Path in the source of the model specification; of a compiled model, of its program.
+        """Path in the source of the model specification; of a compiled model, of its description.
 
-        Raises UnsupportedError for a compiled model without a program, FormatError when there is
-        no model.
+        Raises FormatError when there is no model.
         """
         if self.is_compiled:
-            path = f"{COMPILED}/{compiled.PROGRAM}"
-            if path not in self.source.paths():
-                raise UnsupportedError(f"the compiled model ({COMPILED}) is no single ML program")
-            return path
+            return f"{COMPILED}/{compiled.DESCRIPTION}"
         description = self.source.read(f"{PACKAGE}/{manifest.FILE_NAME}")
         return f"{PACKAGE}/{manifest.root_model_path(description)}"
 
@@ -82,17 +75,11 @@ class CoreMLPackage:
         if self._stage is not None:
             return self._stage
         if self.is_compiled:
-            return self._compiled_model()
+            return compiled.read_model(self.source, COMPILED)
         try:
             return Model.FromString(bytes(self.source.read(self.model_path)))
         except DecodeError as error:
             raise FormatError(f"not a Core ML model: {error}", where=self.model_path) from error
-
-    def _compiled_model(self) -> Model:
-        program = parse_program(self.source.read(self.model_path), self.model_path)
-        model = compiled.describe(self.source, COMPILED)
-        model.mlProgram.CopyFrom(program)
-        return model
 
     @property
     def is_pipeline(self) -> bool:
@@ -141,7 +128,7 @@ class CoreMLPackage:
     def weight_path(self, file_name: str) -> str:
         """Path in the source of the weight file that the program calls ``file_name``."""
         folder = self.model_path.rpartition("/")[0]
-        return f"{folder}/{file_name.removeprefix(_MODEL_PATH)}"
+        return f"{folder}/{file_name.removeprefix(compiled.MODEL_PATH)}"
 
 
 def _names(

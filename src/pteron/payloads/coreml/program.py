@@ -53,7 +53,7 @@ def operations(function: mil.Function) -> Iterator[mil.Operation]:
 def blob_uses(function: mil.Function) -> Iterator[BlobUse]:
     """Every constant of a function that lies in a weight file, in program order."""
     for operation in operations(function):
-        for label, value in _values(operation):
+        for label, value in values(operation):
             if value.WhichOneof("value") == "blobFileValue":
                 dtype, shape = type_of(value.type)
                 yield BlobUse(
@@ -108,7 +108,8 @@ def _value(name: str, value_type: mil.ValueType) -> ValueSummary:
     return ValueSummary(name, *type_of(value_type))
 
 
-def _values(operation: mil.Operation) -> Iterator[tuple[str, mil.Value]]:
+def values(operation: mil.Operation) -> Iterator[tuple[str, mil.Value]]:
+    """Every constant written into an operation, with the attribute or input it is."""
     for label in sorted(operation.attributes):
         yield label, operation.attributes[label]
     for label in sorted(operation.inputs):

@@ -8,9 +8,9 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pteron.errors import FormatError
+from pteron.errors import FormatError, UnsupportedError
 from pteron.payloads.base import PayloadSource
-from pteron.payloads.coreml.compiled import PROGRAM, summarise_compiled
+from pteron.payloads.coreml.compiled import summarise_compiled
 from pteron.payloads.coreml.image_parts import image_parts
 from pteron.payloads.coreml.memfs import read_image
 from pteron.payloads.coreml.metadata import FILE_NAME, Metadata
@@ -59,12 +59,16 @@ class CoreMLReader:
 
     def summary(self, source: PayloadSource) -> PayloadSummary:
         package = CoreMLPackage(source)
-        if package.is_compiled and f"{COMPILED}/{PROGRAM}" not in source.paths():
+        try:
+            found = named_functions(package)
+        except UnsupportedError:
+            if not package.is_compiled:
+                raise
             where = f"{COMPILED}/{FILE_NAME}"
             return summarise_compiled(source.read(where), where)
         functions = [
             _in_call_order(summarise(name, function), package.metadata)
-            for name, function in named_functions(package).items()
+            for name, function in found.items()
         ]
         kind = "compiled Core ML model" if package.is_compiled else "Core ML program"
         return PayloadSummary(
