@@ -59,6 +59,21 @@ def test_outputs_stay_when_inputs_go_and_other_calls_come(session) -> None:
     np.testing.assert_array_equal(less, VALUES - 1)
 
 
+def test_large_inputs_and_outputs() -> None:
+    from coremltools.converters.mil import Builder as mb  # noqa: N813
+
+    def program(x, y):
+        return mb.sub(x=x, y=y)
+
+    source = mil_program(program, {"x": ("float32", (300, 100)), "y": ("float32", (1,))})
+    large = compile_source(source).new_session()
+    x = np.arange(30000, dtype=np.float32).reshape(300, 100)
+    for given in (x, _read_only(x.copy()), np.asfortranarray(x)):
+        (one,) = large.run("main", [given, np.ones(1, np.float32)])
+        large.run("main", [np.zeros_like(x), np.ones(1, np.float32)])
+        np.testing.assert_array_equal(one, x - 1)
+
+
 def test_values_broadcast_from_one_number(session) -> None:
     x = np.broadcast_to(np.float32(3), (3, 4))
     _, less = session.run("main", [x, np.ones(1, np.float32)])

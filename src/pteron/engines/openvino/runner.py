@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pteron.engines.base import ValueInfo
 from pteron.engines.openvino.checks import verify
 from pteron.engines.openvino.function import CompiledFunction
-from pteron.engines.openvino.inference import infer
+from pteron.engines.openvino.inference import Inference
 from pteron.engines.openvino.state_slots import Slot, kept_on_error
 from pteron.errors import EngineError, UsageError
 
@@ -31,33 +31,33 @@ class Runner:
         self.slots = slots
         self._function = function
         self._expected = [(np.dtype(value.dtype), value) for value in function.info.inputs]
-        self._given: list[Any] = []
+        self._infer = Inference(function.model, request, len(self._expected))
 
     def run(self, inputs: Sequence[Array]) -> list[Array]:
         """One call; see :meth:`pteron.engines.base.Session.run`."""
         self._check(inputs)
         if self._function.checks:
             with kept_on_error(self.slots.values()):
-                self._infer(inputs)
+                self._compute(inputs)
                 self._verify()
         else:
-            self._infer(inputs)
+            self._compute(inputs)
         labels = self._function.labels
         return [
-            _output(value, self.request.get_output_tensor(index).data, labels.get(value.name))
+            _output(value, self._infer.output(index), labels.get(value.name))
             for index, value in enumerate(self._function.info.outputs)
         ]
 
-    def _infer(self, inputs: Sequence[Array]) -> None:
+    def _compute(self, inputs: Sequence[Array]) -> None:
         try:
-            self._given = infer(self.request, inputs)
+            self._infer(inputs)
         except RuntimeError as error:
             name = self._function.info.name
             raise EngineError(f"function '{name}': {error}", function=name) from error
 
     def _verify(self) -> None:
         info = self._function.info
-        answers = self.request.get_output_tensor(len(info.outputs)).data
+        answers = self._infer.output(len(info.outputs))
         verify(self._function.checks, answers, info.name)
 
     def _check(self, inputs: Sequence[Array]) -> None:
