@@ -76,8 +76,21 @@ def test_lists_of_inputs_and_unknown_or_missing_names() -> None:
     np.testing.assert_array_equal([a[name][0, 0] for a in answers], [1, 2])
     with pytest.raises(UsageError, match="'other'"):
         model.predict({"other": ones})
-    with pytest.raises(UsageError, match=f"'{input_name}' is missing"):
+    with pytest.raises(
+        UsageError, match=rf"'{input_name}' is missing: it must be .*\[1, 2, 3, 3\]"
+    ):
         model.predict({})
+
+
+@pytest.mark.parametrize("value", ["text", [[1], [1, 2]], {"a": 1}])
+def test_what_is_no_array(value) -> None:
+    model = converted(Mean(), (torch.rand(1, 2, 3, 3),))
+    (input_name,) = model.input_description
+    came = type(value).__name__
+    with pytest.raises(UsageError, match=rf"must be float.*\[1, 2, 3, 3\], not this {came}"):
+        model.predict({input_name: value})
+    with pytest.raises(UsageError, match="a dictionary of inputs by name, not str"):
+        model.predict("text")
 
 
 def test_disabling_gives_coremltools_its_own_back() -> None:

@@ -24,8 +24,7 @@ def to_array(value: ValueInfo, data: Mapping[str, Any]) -> NDArray[Any]:
         if not value.image:
             raise UsageError(f"input '{value.name}' is an array, not an image")
         return to_pixels(given, value.image, value.dtype)
-    array = np.asarray(given.detach() if hasattr(given, "detach") else given)
-    array = array.astype(value.dtype, copy=False)
+    array = _converted(value, given.detach() if hasattr(given, "detach") else given)
     return array.reshape(()) if not value.shape and array.size == 1 else array
 
 
@@ -41,7 +40,16 @@ def to_feature(feature: FeatureDescription | None, output: NDArray[Any]) -> Any:
     return output.reshape(1) if output.ndim == 0 else output
 
 
+def _converted(value: ValueInfo, given: Any) -> NDArray[Any]:
+    try:
+        return np.asarray(given).astype(value.dtype, copy=False)
+    except (TypeError, ValueError) as error:
+        came = type(given).__name__
+        message = f"input '{value.name}' must be {value}, not this {came}: {error}"
+        raise UsageError(message) from None
+
+
 def _default(value: ValueInfo) -> NDArray[Any]:
     if value.default is None:
-        raise UsageError(f"input '{value.name}' is missing")
+        raise UsageError(f"input '{value.name}' is missing: it must be {value}")
     return np.full(value.default.shape, value.default.number, value.dtype)

@@ -60,9 +60,13 @@ class Predictor:
             for value, output in zip(self._info.outputs, outputs, strict=True)
         }
 
-    def _inputs(self, data: Mapping[str, Any]) -> Sequence[NDArray[Any]]:
-        known = {value.name for value in self._info.inputs}
+    def _inputs(self, data: Any) -> Sequence[NDArray[Any]]:
+        if not isinstance(data, Mapping):
+            came = type(data).__name__
+            raise UsageError(f"predict takes a dictionary of inputs by name, not {came}")
+        known = {value.name: value for value in self._info.inputs}
         for name in data:
             if name not in known:
-                raise UsageError(f"there is no input '{name}'; the model has: {', '.join(known)}")
+                takes = ", ".join(f"{value.name}: {value}" for value in known.values())
+                raise UsageError(f"there is no input '{name}'; the model takes ({takes})")
         return [to_array(value, data) for value in self._info.inputs]
