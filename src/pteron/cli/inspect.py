@@ -16,9 +16,10 @@ from pteron.cli.output import print_json
 @all_option
 @json_option
 def inspect(file: Path, everything: bool, json: bool) -> None:
-    """Show what is in a file, or in a Core ML model's directory.
+    """Show what is in a file.
 
-    Methods with inputs and outputs, delegates, states, constants, segments and sizes.
+    Methods with inputs and outputs, delegates, states, constants, segments and sizes; of a Core ML
+    package or compiled model its functions, constants and files.
     """
     summary = _summary(file)
     if json:

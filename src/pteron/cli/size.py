@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.option("--all", "everything", is_flag=True, help="Every part, not the largest of each.")
 @json_option
 def size(file: Path, depth: int | None, everything: bool, json: bool) -> None:
-    """Show what makes a file big, or a Core ML model's directory.
+    """Show what makes a file big, or a Core ML package.
 
     It goes down to single weights inside payloads. The sizes below a part add up to its own
     exactly; padding and headers are parts, too.
