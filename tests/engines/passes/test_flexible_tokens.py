@@ -15,7 +15,7 @@ from pteron.engines.openvino import precision
 from pteron.engines.openvino.passes.paged_attention import available
 from pteron.runtime import Module
 from tests.engines.converted import ENGINE
-from tests.engines.passes.flexible import ROWS, STATES, call, program, source
+from tests.engines.passes.flexible import ROWS, STATES, WIDTH, call, program, source
 
 pytestmark = pytest.mark.skipif(not available(), reason="another OpenVINO, or processor")
 
@@ -119,13 +119,18 @@ def test_states_are_kept_restored_rolled_back_and_forked() -> None:
         np.testing.assert_allclose(one, exact, atol=2e-3)
 
 
-def test_fp16_kernels_get_each_token_right(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("fixed", [False, True])
+def test_fp16_kernels_get_each_token_right(monkeypatch: pytest.MonkeyPatch, fixed: bool) -> None:
     """Which OpenVINO computes in fp16 only where weights are large."""
     monkeypatch.setattr(precision, "_SMALL", 0)
     module, file = program("grouped")
+    calls = [call(5, at) for at in (0, 5, 30, ROWS - 5)] if fixed else [call(*at) for at in CALLS]
+    if fixed:
+        example = (torch.zeros(1, 5, WIDTH), torch.zeros(1, dtype=torch.int64))
+        file = pteron.lower(copy.deepcopy(module), example)
     module, model = copy.deepcopy(module), compiled(file)
     assert rewrites(model) == 1
     session = model.new_session()
-    for inputs in (call(*at) for at in CALLS):
+    for inputs in calls:
         (got,) = session.run("main", inputs)
         np.testing.assert_allclose(got, eager(module, inputs), atol=1e-2)
