@@ -193,7 +193,7 @@ def _blockwise() -> Any:
 
 
 def _sparse_palette() -> Any:
-    pruner = cto.OpThresholdPrunerConfig(threshold=0.05, weight_threshold=0)
+    pruner = cto.OpMagnitudePrunerConfig(target_sparsity=0.6, weight_threshold=0)
     palettizer = cto.OpPalettizerConfig(mode="uniform", nbits=4, weight_threshold=0)
     pruned = cto.prune_weights(_wide(), cto.OptimizationConfig(global_config=pruner))
     config = cto.OptimizationConfig(global_config=palettizer)
