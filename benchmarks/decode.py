@@ -5,9 +5,11 @@
 
 Random weights of that shape, batch 1, one token per call, a cache of 1024 positions, decoded from
 ``--start`` on; by default to its last one, so that attention is over all of it. Every row is a
-process of its own and names its precision; reported is the best of some turns through all rows.
-``limit`` is what the machine would do if it only read the 16-bit weights: their bytes over the
-measured streaming read bandwidth. Programs are lowered once and kept in ``build/benchmarks``.
+process of its own and names its precision. Rows that say ``flexible`` run a program for any number
+of tokens, as the example's is, the others one for one token. Reported is the best of some turns
+through all rows. ``limit`` is what the machine would do if it only read the 16-bit weights: their
+bytes over the measured streaming read bandwidth. Programs are lowered once and kept in
+``build/benchmarks``.
 """
 
 from __future__ import annotations
@@ -35,21 +37,32 @@ def model(cache: int, half: bool) -> Any:
     """The module, and inputs of one token."""
     import torch
 
-    from examples.smollm2.model import Config, build_random
-
-    dtype = torch.float16 if half else torch.float32
-    module, _, _ = build_random(Config(cache=cache, cache_dtype=dtype))
+    module, _, _ = random_model(cache, half)
     return module, (torch.zeros(1, 1, dtype=torch.int64), torch.zeros(1, dtype=torch.int64))
 
 
-def core_ml_program(cache: int) -> Path:
-    path = KEPT / f"smollm2-{cache}.pte"
+def random_model(cache: int, half: bool) -> Any:
+    """The module, and inputs and options to lower it for any number of tokens."""
+    import torch
+
+    from examples.smollm2.model import Config, build_random
+
+    dtype = torch.float16 if half else torch.float32
+    return build_random(Config(cache=cache, cache_dtype=dtype))
+
+
+def core_ml_program(cache: int, flexible: bool = False) -> Path:
+    """A program for one token per call, or for any number."""
+    path = KEPT / f"smollm2-{cache}{'-flexible' if flexible else ''}.pte"
     if not path.exists():
         import pteron
 
-        module, inputs = model(cache, half=True)
         KEPT.mkdir(parents=True, exist_ok=True)
-        pteron.lower(module, inputs).save(path)
+        if flexible:
+            module, inputs, options = random_model(cache, half=True)
+            pteron.lower(module, inputs, **options).save(path)
+        else:
+            pteron.lower(*model(cache, half=True)).save(path)
     return path
 
 
@@ -71,10 +84,10 @@ def xnnpack_program(cache: int) -> Path:
     return path
 
 
-def pteron_step(precision: str, cache: int, threads: int) -> Step:
+def pteron_step(precision: str, flexible: bool, cache: int, threads: int) -> Step:
     import pteron
 
-    module = pteron.load(core_ml_program(cache), precision=precision, threads=threads)
+    module = pteron.load(core_ml_program(cache, flexible), precision=precision, threads=threads)
 
     def step(token: int, position: int) -> int:
         (logits,) = module.forward(np.array([[token]]), np.array([position]))
@@ -133,8 +146,10 @@ def openvino_request(hint: str, tokens: int, cache: int, threads: int) -> Any:
 
 
 ROWS: dict[str, Callable[[int, int], Step]] = {
-    "pteron-fast": partial(pteron_step, "fast"),
-    "pteron-model": partial(pteron_step, "model"),
+    "pteron-fast": partial(pteron_step, "fast", False),
+    "pteron-fast-flexible": partial(pteron_step, "fast", True),
+    "pteron-model": partial(pteron_step, "model", False),
+    "pteron-model-flexible": partial(pteron_step, "model", True),
     "executorch-xnnpack-f32": xnnpack_step,
     "pytorch-eager-f32": eager_step,
     "openvino-f32": partial(openvino_step, "f32"),
