@@ -17,6 +17,7 @@ from pteron.lowering.coreml.compression import compress
 from pteron.lowering.coreml.needless_work import without_needless_work
 from pteron.lowering.coreml.quantised import stored_quantised
 from pteron.lowering.coreml.rms_norm import with_scaled_epsilon
+from pteron.lowering.coreml.select_shapes import with_shape_of_condition
 from pteron.lowering.coreml.updates import in_current_order
 from pteron.lowering.coreml.weight_records import records
 from pteron.lowering.progress import Progress
@@ -127,6 +128,7 @@ def _to_mil(program: ExportedProgram, options: CoreML, progress: Progress) -> An
             _position(at),
             in_current_order(),
             with_scaled_epsilon(),
+            with_shape_of_condition(),
             stored_quantised(),
             without_needless_work(),
             _validated_once() as validate,
