@@ -10,7 +10,7 @@ from PIL import Image
 from torch import nn
 
 from pteron.coreml import disable_predict, enable_predict
-from pteron.errors import UsageError
+from pteron.errors import StateError, UsageError
 from tests.engines.test_states import SpeechCell, speech_steps
 
 
@@ -47,6 +47,40 @@ def test_states_go_on_from_call_to_call() -> None:
     assert not state.read_state("h").any()
     with pytest.raises(UsageError, match="make_state"):
         model.predict({"chunk": chunk.numpy()})
+
+
+def test_a_state_is_for_the_model_that_made_it() -> None:
+    steps = speech_steps()
+    first, second = (converted(SpeechCell().eval(), steps[0]) for _ in range(2))
+    stateless = converted(Mean(), (torch.rand(1, 2, 3, 3),))
+    (input_name,) = stateless.input_description
+    chunk, ones = {"chunk": steps[0][0].numpy()}, {input_name: np.ones((1, 2, 3, 3), np.float32)}
+    state = first.make_state()
+    with pytest.raises(UsageError, match="belongs to another model: pass what make_state"):
+        second.predict(chunk, state)
+    with pytest.raises(UsageError, match="belongs to another model, and this one has no states"):
+        stateless.predict(ones, state)
+    with pytest.raises(UsageError, match=r"must be what model.make_state\(\) returns, not str"):
+        first.predict(chunk, state="x")
+    assert not state.read_state("h").any()
+    stateless.predict(ones, stateless.make_state())
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("g", np.zeros((1, 8)), r"no state 'g'.*the model's states: h"),
+        ("h", np.zeros(8), r"float16\[1, 8\], got float64\[8\]"),
+        ("h", np.full((1, 8), 1e9), "too large"),
+        ("h", np.full((1, 8), "a"), "got str"),
+    ],
+    ids=["name", "shape", "range", "kind"],
+)
+def test_what_a_state_cannot_hold(name: str, value: np.ndarray, message: str) -> None:
+    state = converted(SpeechCell().eval(), speech_steps()[0]).make_state()
+    with pytest.raises(StateError, match=message):
+        state.write_state(name, value)
+    assert not state.read_state("h").any()
 
 
 @pytest.mark.parametrize("layout", ["RGB", "BGR", "GRAYSCALE"])

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from pteron.coreml.predictor import Predictor, PredictorState
+from pteron.coreml.predictor import Predictor
+from pteron.coreml.predictor_state import PredictorState
 from pteron.engines.base import EngineOptions
 from pteron.errors import MissingExtraError
 
@@ -17,7 +18,8 @@ def enable_predict(*, precision: str = "model", threads: int | None = None) -> N
     """Make every ``MLModel`` predict through pteron, until :func:`disable_predict`.
 
     ``predict(data, state)`` and ``make_state()`` then work as coremltools documents them, for ML
-    programs. A model is compiled when it first predicts. A prediction that fails raises
+    programs. A model is compiled when it first predicts. A state is for the ``MLModel`` object
+    that made it, and for no other. A prediction that fails raises
     :class:`~pteron.errors.EngineError`, which is a RuntimeError, coremltools' own error for it.
 
     Args:

@@ -5,31 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from pteron.coreml.features import to_array, to_feature
+from pteron.coreml.predictor_state import PredictorState
 from pteron.engines import select
-from pteron.engines.base import EngineOptions, FunctionInfo, Session
+from pteron.engines.base import EngineOptions, FunctionInfo
 from pteron.engines.description import features
 from pteron.errors import UsageError
 from pteron.payloads.coreml.package import BACKEND_ID, CoreMLPackage, directory_source
-
-
-class PredictorState:
-    """The value of a stateful model's states, as ``MLModel.make_state`` hands it out."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-
-    def read_state(self, name: str) -> NDArray[Any]:
-        """A copy of a state's value."""
-        return self._session.read_state(name)
-
-    def write_state(self, name: str, value: NDArray[Any]) -> None:
-        """Set a state's value; it is converted to the state's dtype."""
-        current = self._session.read_state(name)
-        self._session.write_state(name, np.asarray(value, current.dtype).reshape(current.shape))
 
 
 class Predictor:
@@ -45,20 +29,39 @@ class Predictor:
         self._described = features(package, name).described
 
     def make_state(self) -> PredictorState:
-        return PredictorState(self._compiled.new_session())
+        """A new state, all zeros; of a model without states an empty one, as Core ML's."""
+        return PredictorState(self, self._compiled.new_session(), self._info.states)
 
     def predict(self, data: Any, state: PredictorState | None) -> Any:
-        """A dictionary of outputs by name; a list of them for a list of inputs."""
+        """A dictionary of outputs by name; a list of them for a list of inputs.
+
+        Raises UsageError for a state that this predictor did not make.
+        """
         if isinstance(data, list):
             return [self.predict(item, state) for item in data]
-        if self._info.states and state is None:
-            raise UsageError("the model has states: pass predict(data, state=model.make_state())")
-        session = state._session if state else self._compiled.new_session()
-        outputs = session.run(self._info.name, self._inputs(data))
+        outputs = self._own(state).run(self._info.name, self._inputs(data))
         return {
             value.name: to_feature(self._described.get(value.name), output)
             for value, output in zip(self._info.outputs, outputs, strict=True)
         }
+
+    def _own(self, state: object) -> PredictorState:
+        if state is None:
+            if self._info.states:
+                raise UsageError(
+                    "the model has states: pass predict(data, state=model.make_state())"
+                )
+            return self.make_state()
+        if not isinstance(state, PredictorState):
+            came = type(state).__name__
+            raise UsageError(f"state must be what model.make_state() returns, not {came}")
+        if state.maker is not self:
+            none = "" if self._info.states else ", and this one has no states"
+            raise UsageError(
+                f"the state belongs to another model{none}: pass what make_state() of the model "
+                "that predicts returns"
+            )
+        return state
 
     def _inputs(self, data: Any) -> Sequence[NDArray[Any]]:
         if not isinstance(data, Mapping):
