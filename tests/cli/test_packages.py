@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pteron import load
+from pteron.errors import UsageError
 from pteron.payloads.coreml.package import directory_source
 from pteron.payloads.coreml.proto.model_pb2 import Model
 from tests.cli.conftest import Command
@@ -136,6 +138,32 @@ def test_inspect_shows_functions_and_files(pteron: Command, package: Path) -> No
     page = pteron("inspect", package).out
     assert "x: float32[1, 3], bias: float32[1, 3]" in page
     assert all(file["path"] in page for file in described["files"])
+
+
+def test_the_default_function_is_the_descriptions(pteron: Command, tmp_path: Path) -> None:
+    made, functions = model(), ("main", "likely", "forward")
+    for name in functions[1:]:
+        made.mlProgram.functions[name].CopyFrom(made.mlProgram.functions["main"])
+    for name in functions:
+        described = made.description.functions.add(name=name)
+        described.input.extend(made.description.input)
+        described.output.extend(made.description.output)
+    made.description.defaultFunctionName = "likely"
+    package = tmp_path / "several.mlpackage"
+    (package / "Data").mkdir(parents=True)
+    (package / "Manifest.json").write_bytes(_MANIFEST)
+    (package / "Data" / "model.mlmodel").write_bytes(made.SerializeToString())
+    with load(package, cache=None) as module:
+        assert module.default == module.fork().default == "likely"
+        assert module.method() is module.methods["likely"]
+        assert module(X)[0] == module.forward(X)[0] == "dog"
+        with pytest.raises(UsageError, match="no method 'c' in this program; its methods: likely"):
+            module.method("c")
+    np.savez(tmp_path / "in.npz", x=X)
+    assert pteron("run", package, "--inputs", tmp_path / "in.npz").code == 0
+    assert json.loads(pteron("inspect", package, "--json").out)["payload"]["default"] == "likely"
+    page = pteron("inspect", package).out
+    assert [name for name in functions if f"function {name}, the default" in page] == ["likely"]
 
 
 def test_size_adds_up(pteron: Command, package: Path) -> None:

@@ -104,8 +104,11 @@ def _payload(page: Layout, described: dict[str, Any], indent: int) -> None:
     if described["payload"] is None:
         return
     page.line("format", [described["payload"]["format"]], indent=indent)
-    for function in page.each(described["payload"]["functions"], "functions"):
-        page.heading(f"[bold]function {cell(function['name'])}[/bold]", indent=indent)
+    functions = described["payload"]["functions"]
+    default = described["payload"].get("default") if len(functions) > 1 else None
+    for function in page.each(functions, "functions"):
+        which = ", the default" if function["name"] == default else ""
+        page.heading(f"[bold]function {cell(function['name'])}[/bold]{which}", indent=indent)
         for kind in ("inputs", "outputs", "states"):
             if function[kind]:
                 page.line(kind, _typed(function[kind]), indent=indent + 2)

@@ -35,9 +35,10 @@ def summarise_package(path: Path) -> dict[str, Any]:
 def _model(source: FilesSource) -> dict[str, Any]:
     nothing = {"count": 0, "bytes": 0}
     try:
-        payload = describe_payload(READER.summary(source))
+        summary = READER.summary(source)
     except PteronError as error:
         return {"payload": None, "note": str(error), "constants": nothing}
+    payload = describe_payload(summary) | {"default": summary.default}
     try:
         weights = [len(constant.data) for constant in READER.constants(source)]
     except PteronError as error:

@@ -51,10 +51,12 @@ class PayloadSummary:
     Attributes:
         format: name and version of the format (``Core ML program, specification 9``).
         functions: its functions, the default one first.
+        default: name of the function that is called where none is named, or ``""``.
     """
 
     format: str
     functions: tuple[FunctionSummary, ...] = ()
+    default: str = ""
 
 
 @dataclass(frozen=True)

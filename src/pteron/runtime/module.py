@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -23,6 +23,8 @@ class Module:
         methods: every method by name.
         state: every state by name; see :class:`pteron.runtime.state.ModuleState`.
         load_records: how each payload became a compiled model.
+        default: name of the method that is meant where none is named: a Core ML package's default
+            function; of a program ``forward``, ``main``, or the only method. None without one.
     """
 
     def __init__(
@@ -32,8 +34,10 @@ class Module:
         load_records: Sequence[LoadRecord],
         new_stream: Callable[[], Module],
         close: Callable[[], None],
+        default: str | None = None,
     ) -> None:
         self.methods = dict(methods)
+        self.default = _default(self.methods) if default is None else default
         self.state = state
         self.load_records = tuple(load_records)
         self._new_stream = new_stream
@@ -41,24 +45,21 @@ class Module:
 
     def forward(self, *args: object, **kwargs: object) -> tuple[Any, ...]:
         """Call the method ``forward``; of a Core ML package, its default function."""
-        method = self.methods.get("forward") or self.method()
-        return method(*args, **kwargs)
+        return self.method()(*args, **kwargs)
 
     __call__ = forward
 
     def method(self, name: str | None = None) -> Method:
-        """A method by name; without one, ``forward``, ``main``, or the only method there is.
+        """A method by name; without one, :attr:`default`.
 
         Raises UsageError, naming the methods there are.
         """
-        only = next(iter(self.methods)) if len(self.methods) == 1 else None
-        wanted = [name] if name is not None else ["forward", "main", only]
-        for candidate in wanted:
-            if candidate in self.methods:
-                return self.methods[candidate]
-        hint = meant(wanted[0] or "", self.methods)
+        wanted = (self.default or "forward") if name is None else name
+        if wanted in self.methods:
+            return self.methods[wanted]
+        hint = meant(wanted, self.methods)
         raise UsageError(
-            f"no method '{wanted[0]}' in this program{hint}; its methods: {listed(self.methods)}"
+            f"no method '{wanted}' in this program{hint}; its methods: {listed(self.methods)}"
         )
 
     def fork(self) -> Module:
@@ -84,3 +85,9 @@ class Module:
 
     def __repr__(self) -> str:
         return f"<Module methods={list(self.methods)} states={list(self.state)}>"
+
+
+def _default(methods: Collection[str]) -> str | None:
+    """The method that a program means where none is named, if there is one."""
+    candidates = methods if len(methods) == 1 else ("forward", "main")
+    return next((name for name in candidates if name in methods), None)

@@ -56,6 +56,7 @@ class PackageStreams:
             self._loader.records,
             self.new_stream,
             self._loader.close,
+            next(iter(functions), None),
         )
 
     def _execute(self, function: str, session: Session) -> Execute:

@@ -74,6 +74,7 @@ class CoreMLReader:
         return PayloadSummary(
             format=f"{kind}, specification {package.model.specificationVersion}",
             functions=tuple(functions),
+            default="" if package.is_pipeline or not functions else functions[0].name,
         )
 
     def constants(self, source: PayloadSource) -> list[Constant]:
