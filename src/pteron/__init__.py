@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pteron.errors import PteronError
 
 if TYPE_CHECKING:
+    from pteron import bench as bench
     from pteron import cache as cache
     from pteron import coreml as coreml
     from pteron import edit as edit
@@ -38,7 +39,7 @@ _HOMES: dict[str, str] = {
     "lower": "pteron.lowering",
     "open": "pteron.files",
 }
-_ROOMS = ("cache", "coreml", "edit", "progress")
+_ROOMS = ("bench", "cache", "coreml", "edit", "progress")
 
 __all__ = ["PteronError", "__version__", *_HOMES, *_ROOMS]
 

@@ -79,6 +79,15 @@ def test_a_package(pteron: Command, counter_program: Path, tmp_path: Path) -> No
     assert result["instructions"][0]["kind"] == "delegate"
 
 
+def test_from_python_a_path_may_be_text(pteron: Command, counter_program: Path) -> None:
+    import pteron as library
+
+    options = library.bench.Options(warmup=0, repeat=1)
+    result, _ = library.bench.benchmark(str(counter_program), options)
+    assert result.file == str(counter_program)
+    assert result.load.payload_bytes > 0
+
+
 def extracted_package(pteron: Command, program: Path, directory: Path) -> Path:
     """The Core ML package that is in the program's payload."""
     target = directory / "extracted"

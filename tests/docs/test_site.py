@@ -32,7 +32,7 @@ PUBLIC = (
         )
     ),
 )
-NOT_NAMES = {"cache", "coreml", "edit", "progress"}
+NOT_NAMES = {"bench", "cache", "coreml", "edit", "progress"}
 """Packages that ``pteron`` has as attributes; they have pages of their own."""
 LOADED = re.compile(
     r"<(?:script|img|iframe|source)\b[^>]*\bsrc=\"(?P<src>[^\"]*)\"|"

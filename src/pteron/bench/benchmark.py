@@ -32,7 +32,7 @@ class Options:
     """What to measure, and how.
 
     Attributes:
-        method: the method; by default ``forward``, ``main`` or the only one.
+        method: the method; by default the module's default.
         inputs: a file of arrays by name (.npz, .safetensors, .npy); None: made up.
         warmup: calls before measuring.
         repeat: calls measured.
@@ -49,14 +49,15 @@ class Options:
     threads: int | None = None
 
 
-def benchmark(path: Path, options: Options) -> tuple[Result, list[Span]]:
-    """Measure one method of a ``.pte``, ``.bpte`` or ``.mlpackage``.
+def benchmark(path: str | Path, options: Options) -> tuple[Result, list[Span]]:
+    """Measure one method of a ``.pte``, ``.bpte``, ``.mlpackage`` or ``.mlmodelc``.
 
     The program is compiled into an empty cache that is thrown away, loaded again from it, called
     ``warmup`` and then ``repeat`` times, and, loaded once more to be profiled, called a few times
     more. State goes on from call to call. Returns what was found, and the spans of the profiled
     calls. Raises what :func:`pteron.load` raises, and UsageError for inputs that do not fit.
     """
+    path = Path(path)
     with TemporaryDirectory(prefix="pteron-bench-") as directory:
         cache = DirectoryCache(Path(directory))
         with peak_growth() as growth:
