@@ -28,6 +28,14 @@ def test_a_torch_tensor_is_taken_without_copying() -> None:
     assert array.ctypes.data == tensor.data_ptr()
 
 
+@pytest.mark.parametrize("order", "<>")
+def test_bytes_may_come_in_either_order(order: str) -> None:
+    values = np.arange(6).reshape(2, 3).astype(f"{order}f4")
+    (array,) = bind([X], (values,), {}, "m")
+    assert array.dtype == F32
+    np.testing.assert_array_equal(array, values)
+
+
 def test_nested_lists_take_the_expected_dtype() -> None:
     (array,) = bind([FLEXIBLE], ([[1, 2, 3]],), {}, "m")
     assert array.dtype == np.int64

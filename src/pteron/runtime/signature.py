@@ -59,12 +59,14 @@ class Parameter:
     def read(self, value: object, where: str) -> Array:
         """An argument as an array, not yet checked; raises :class:`UsageError` for anything else.
 
-        Only for parameters with a dtype.
+        Its bytes are in this machine's order. Only for parameters with a dtype.
         """
         if isinstance(value, np.ndarray):
-            return value
-        assert self.dtype is not None
-        return as_array(value, self.dtype, f"{where}: input '{self.name}'")
+            array = value
+        else:
+            assert self.dtype is not None
+            array = as_array(value, self.dtype, f"{where}: input '{self.name}'")
+        return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
 def _axis(low: int, high: int) -> str:
