@@ -51,7 +51,7 @@ class EngineError(PteronError, RuntimeError):
 
     Attributes:
         function: the payload's function in which it happened, or ``""``.
-        op: the operation (type and output name), or ``""``.
+        op: the operation (type, where that is known, and output name), or ``""``.
     """
 
     def __init__(self, message: str, *, function: str = "", op: str = "") -> None:

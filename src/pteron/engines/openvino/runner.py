@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from pteron.engines.base import ValueInfo
 from pteron.engines.openvino.checks import verify
+from pteron.engines.openvino.failure import call_failed
 from pteron.engines.openvino.function import CompiledFunction
 from pteron.engines.openvino.inference import Inference
 from pteron.engines.openvino.state_slots import Slot, kept_on_error
-from pteron.errors import EngineError, UsageError
+from pteron.errors import UsageError
 
 Array = NDArray[np.generic]
 
@@ -51,9 +52,8 @@ class Runner:
     def _compute(self, inputs: Sequence[Array]) -> None:
         try:
             self._infer(inputs)
-        except RuntimeError as error:
-            name = self._function.info.name
-            raise EngineError(f"function '{name}': {error}", function=name) from error
+        except (RuntimeError, MemoryError) as error:
+            raise call_failed(self._function.info.name, error) from error
 
     def _verify(self) -> None:
         info = self._function.info
