@@ -69,6 +69,23 @@ def test_indices_are_validated(op, tensors, constants, inside, outside, expected
     compute(outside[0], validate=False)  # its result is undefined, and no error
 
 
+@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize("kind", ["int32", "float32", "float16"])
+def test_the_step_of_a_range_is_not_zero(kind, known) -> None:
+    """OpenVINO divides integers by it, and the process ends."""
+    ends = {"start": np.array(2, kind), "end": np.array(7, kind)}
+    expected = np.arange(2, 7, 2).astype(kind)
+
+    def compute(step):
+        given = {"step": np.array(step, kind)}
+        tensors, constants = (ends, given) if known else ({**ends, **given}, {})
+        return run("range_1d", tensors, constants, [expected])[0]
+
+    np.testing.assert_array_equal(compute(2), expected)
+    with pytest.raises(EngineError, match="function 'main', range_1d 'out0': the step is 0"):
+        compute(0)
+
+
 PROGRAM = """
 program(1.3)
 {

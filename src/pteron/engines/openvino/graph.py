@@ -98,6 +98,18 @@ def safe_index(indices: Output, length: Any) -> Any:
     return opset.minimum(opset.maximum(front, i32(0)), opset.subtract(length, i32(1)))
 
 
+def nonzero(x: Output) -> Output:
+    """1 where the value is 0: OpenVINO divides integers by 0, which ends the process."""
+    if is_constant(x) and x.get_node().data.all():
+        return x
+    return opset.select(opset.equal(x, like(x, 0)), like(x, 1), x).output(0)
+
+
+def is_constant(x: Output) -> bool:
+    """Whether a value is one of the program's constants."""
+    return bool(x.get_node().get_type_name() == "Constant")
+
+
 def through(x: Output, dtype: str, build: Any) -> Output:
     """Do in another element type what OpenVINO cannot do in this one."""
     return opset.convert(build(opset.convert(x, dtype).output(0)), x.get_element_type()).output(0)

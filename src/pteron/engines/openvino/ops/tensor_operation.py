@@ -7,6 +7,7 @@ import numpy as np
 from pteron.engines.openvino._import import opset
 from pteron.engines.openvino.declare import (
     Bools,
+    Context,
     Flag,
     Int,
     IntList,
@@ -28,7 +29,9 @@ from pteron.engines.openvino.graph import (
     i32,
     i64,
     ints,
+    is_constant,
     like,
+    nonzero,
     rank,
     shape_of,
 )
@@ -93,8 +96,15 @@ def fill_like(ref_tensor: Tensor, value: Raw = None) -> Output:
 
 
 @mil_op(tested="NumPy")
-def range_1d(end: NumbersT, start: NumbersT, step: NumbersT) -> Output:
-    bounds = [opset.squeeze(bound) for bound in (start, end, step)]
+def range_1d(context: Context, end: NumbersT, start: NumbersT, step: NumbersT) -> Output:
+    """A step of 0 is an error, by value where a call computes it."""
+    problem = "the step is 0"
+    if not is_constant(step):
+        differs = opset.squeeze(opset.not_equal(step, like(step, 0)))
+        context.demand(differs.output(0), problem)
+    elif not step.get_node().data.all():
+        raise OpProblem(problem)
+    bounds = [opset.squeeze(bound) for bound in (start, end, nonzero(step))]
     return opset.range(*bounds, end.get_element_type())
 
 
