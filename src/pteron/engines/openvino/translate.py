@@ -13,6 +13,7 @@ from pteron.engines.openvino._import import opset, ov
 from pteron.engines.openvino.binding import bind
 from pteron.engines.openvino.checks import Check, Demand
 from pteron.engines.openvino.constants import Weights, read_value
+from pteron.engines.openvino.forgotten_conditions import ForgottenConditions
 from pteron.engines.openvino.names import name_nodes
 from pteron.engines.openvino.problem import OpProblem
 from pteron.engines.openvino.quantised import Quantised
@@ -58,6 +59,7 @@ class Translator:
         self.weights = weights
         self.states: list[State] = []
         self._labels: dict[str, list[Any]] = {}  # outputs of a classifier -> its classes
+        self._forgotten = ForgottenConditions()
         self.scope = Scope()
         self.operation = mil.Operation()
 
@@ -156,7 +158,9 @@ class Translator:
         if len(values) != len(operation.outputs):
             raise OpProblem(f"declares {len(operation.outputs)} outputs but has {len(values)}")
         for declared, value in zip(operation.outputs, values, strict=True):
-            defined = as_declared(read_type(declared.type), value)
+            type = read_type(declared.type)
+            type = self._forgotten.correct(type, operation, declared.name, value)
+            defined = as_declared(type, value)
             if isinstance(defined, Value) and defined.output is not None:
                 name_nodes(defined.output, declared.name)
             self.scope.define(declared.name, defined)
