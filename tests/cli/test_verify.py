@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from pteron.files import BundledFile
+from pteron.files import open as pteron_open
 from tests.cli.conftest import Command
 
 
@@ -23,6 +26,29 @@ def test_one_output_is_one_output(pteron: Command, bundle: Path) -> None:
     outcome = pteron("verify", bundle)
     assert outcome.code == 0
     assert outcome.out.endswith("\n1 output compared, 0 different\n")
+
+
+def test_a_case_without_expected_outputs_does_not_pass(
+    pteron: Command, counter_program: Path, tmp_path: Path
+) -> None:
+    path, cases = tmp_path / "counter.bpte", tmp_path / "cases.npz"
+    ones = np.ones((1, 4), np.float32)
+    np.savez(cases, **{"forward/0/input/0": ones, "forward/1/input/0": ones})
+    assert pteron("bundle", counter_program, cases, "-o", path).code == 0
+    outcome = pteron("verify", path)
+    assert outcome.code == 1
+    assert "no expected outputs" in outcome.out
+    assert "0 outputs compared, 0 different, 2 cases without expected outputs" in outcome.out
+    (first, _) = json.loads(pteron("verify", path, "--json").out)
+    assert (first["output"], first["passed"], first["largest"]) == ("", False, None)
+
+
+def test_a_bundle_without_cases(pteron: Command, counter_program: Path, tmp_path: Path) -> None:
+    path = tmp_path / "none.bpte"
+    BundledFile(pteron_open(counter_program), []).save(path)
+    outcome = pteron("verify", path)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "has no test cases" in outcome.err
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,8 @@ def verify(
 ) -> None:
     """Run bundled test cases and compare the outputs.
 
-    Exit 0 if all are near enough, else 1. Each case starts from the state's first values.
+    Exit 0 if all are near enough, else 1; also 1 if a case has no expected outputs. Each case
+    starts from the state's first values.
     Tolerances go by the output's dtype; integers and booleans must be equal.
 
     With --layers, FUNCTION returns the model that the file was lowered from, as for 'pteron lower'.
@@ -71,6 +72,8 @@ def verify(
     with pteron.open(file) as bundle:
         if not isinstance(bundle, BundledFile):
             raise UsageError(f"{file} is no bundled program; pteron bundle makes one")
+        if not any(suite.test_cases for suite in bundle.test_suites):
+            raise UsageError(f"{file} has no test cases; pteron bundle puts them in")
         module = pteron.load(bundle, data=data or (), engine=engine, precision=precision)
         results = list(run_cases(bundle, module, allowed))
     if json:
@@ -112,12 +115,15 @@ def _show(results: Sequence[Comparison]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from pteron.cli.text import cell, counted
+    from pteron.cli.text import cell
 
     table = Table(box=None, pad_edge=False, header_style="dim")
     for column in ("method", "case", "output", "largest difference", "allowed", ""):
         table.add_column(column)
     for r in results:
+        if not r.output:
+            table.add_row(cell(r.method), str(r.case), "", "", "", f"[red]{cell(r.note)}[/red]")
+            continue
         allowed = f"{r.tolerance.atol:g} + {r.tolerance.rtol:g} |x|"
         verdict = "[green]ok[/green]" if r.passed else f"[red]differs[/red] {cell(r.note)}"
         table.add_row(
@@ -125,5 +131,14 @@ def _show(results: Sequence[Comparison]) -> None:
         )
     console = Console(highlight=False)
     console.print(table)
-    failed = sum(not result.passed for result in results)
-    console.print(f"{counted(len(results), 'output')} compared, {failed} different")
+    console.print(_verdict(results))
+
+
+def _verdict(results: Sequence[Comparison]) -> str:
+    from pteron.cli.text import counted
+
+    compared = [result for result in results if result.output]
+    different = sum(not result.passed for result in compared)
+    vacuous = len(results) - len(compared)
+    without = f", {counted(vacuous, 'case')} without expected outputs" if vacuous else ""
+    return f"{counted(len(compared), 'output')} compared, {different} different{without}"

@@ -34,16 +34,17 @@ TOLERANCES: Mapping[str, Tolerance] = {
 }
 """By the output's dtype; every other dtype must be equal."""
 EXACT = Tolerance(0.0, 0.0)
+NOTHING_EXPECTED = "no expected outputs (pteron bundle --run computes them)"
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One output of one test case.
+    """One output of one test case, or a case whose outputs nothing can be compared with.
 
     Attributes:
         method: the method's name.
         case: position among the method's cases.
-        output: the output's name.
+        output: the output's name; ``""`` for a case without expected outputs, which fails.
         passed: whether every element is within the tolerance.
         largest: largest absolute difference; infinite where shapes differ.
         tolerance: what was allowed.
@@ -64,8 +65,8 @@ def verify(
 ) -> Iterator[Comparison]:
     """Run every case of every method, each from the state's first values.
 
-    A case without expected outputs is run and compared with nothing. Raises UsageError for a case
-    that does not fit its method.
+    A case without expected outputs is run, and fails: that it passed would say nothing. Raises
+    UsageError for a case that does not fit its method.
     """
     for suite in bundle.test_suites:
         method = module.method(suite.method_name)
@@ -74,10 +75,15 @@ def verify(
             where = f"method '{suite.method_name}', case {number}"
             outputs = method(*(value_of(value, where) for value in case.inputs))
             expected = [value_of(value, where) for value in case.expected_outputs]
-            if expected and len(expected) != len(outputs):
+            if outputs and not expected:
+                yield Comparison(
+                    suite.method_name, number, "", False, float("inf"), EXACT, NOTHING_EXPECTED
+                )
+                continue
+            if len(expected) != len(outputs):
                 raise UsageError(f"{where}: {len(expected)} outputs expected, {len(outputs)} came")
             names = [parameter.name for parameter in method.outputs]
-            for name, output, value in zip(names, outputs, expected, strict=False):
+            for name, output, value in zip(names, outputs, expected, strict=True):
                 yield compare(suite.method_name, number, name, output, value, tolerances)
 
 
