@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPar
 from executorch.exir import to_edge_transform_and_lower
 
 import pteron
-from pteron.errors import StateError, UnsupportedError, UsageError
+from pteron.errors import FileAccessError, StateError, UnsupportedError, UsageError
 from pteron.runtime.arrays import as_array
 
 
@@ -40,6 +41,36 @@ def test_choices_that_cannot_be(
 ) -> None:
     with pytest.raises(UsageError, match=message):
         pteron.load(counter_program, **choices)
+
+
+@pytest.mark.parametrize(
+    ("name", "missing"), [("m.mlpackage", "Manifest.json"), ("m.mlmodelc", "coremldata.bin")]
+)
+def test_a_model_of_which_the_chief_file_is_missing(
+    tmp_path: Path, name: str, missing: str
+) -> None:
+    (tmp_path / name / missing).mkdir(parents=True)
+    with pytest.raises(FileAccessError, match=f"no Core ML model: it has no file {missing}"):
+        pteron.load(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("engine", "message"),
+    [
+        pytest.param(
+            "coreml",
+            "runs on macOS only; use engine 'openvino' here$",
+            marks=pytest.mark.skipif(platform.system() == "Darwin", reason="it runs there"),
+        ),
+        ("executorch", "not Core ML models by themselves; use engine 'openvino' or 'coreml'"),
+    ],
+)
+def test_engines_that_cannot_take_a_package(tmp_path: Path, engine: str, message: str) -> None:
+    package = tmp_path / "m.mlpackage"
+    package.mkdir()
+    (package / "Manifest.json").write_text("{}")
+    with pytest.raises(UnsupportedError, match=message):
+        pteron.load(package, engine=engine)
 
 
 def test_data_without_a_program(corpus: Path) -> None:

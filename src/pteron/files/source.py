@@ -10,7 +10,7 @@ from pathlib import Path
 from weakref import WeakKeyDictionary, finalize
 
 from pteron.errors import FileAccessError, FormatError, UsageError
-from pteron.payloads.coreml.directories import is_package
+from pteron.payloads.coreml.directories import MARKS, is_package
 
 Buffer = bytes | bytearray | memoryview | mmap.mmap
 
@@ -79,7 +79,7 @@ def _map(path: Path) -> Source:
     try:
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):
-            raise FileAccessError(f"{path}: is {_directory(path)}, not a program file")
+            raise FileAccessError(f"{path}: is {_directory(path)}")
         if not stat.S_ISREG(status.st_mode):
             raise FileAccessError(f"{path}: is not a regular file")
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
@@ -93,8 +93,10 @@ def _map(path: Path) -> Source:
 
 def _directory(path: Path) -> str:
     if is_package(path):
-        return "a Core ML model (load, run, bench, inspect and size take it)"
-    return "a directory"
+        return "a Core ML model (load, run, bench, inspect and size take it), not a program file"
+    if path.suffix in MARKS:
+        return f"no Core ML model: it has no file {MARKS[path.suffix]}"
+    return "a directory, not a program file"
 
 
 def _map_descriptor(descriptor: int, path: Path) -> Source:

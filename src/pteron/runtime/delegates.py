@@ -91,13 +91,7 @@ class PayloadLoader:
 
     def engine_for(self, backend_id: str) -> Engine:
         """The engine that takes a backend's payloads. Raises UnsupportedError if none does here."""
-        try:
-            return select(backend_id, self._engine)
-        except UnsupportedError as error:
-            raise UnsupportedError(
-                f"{error}; engine 'executorch' runs whole programs for the backends that "
-                "ExecuTorch's own runtime has"
-            ) from None
+        return select(backend_id, self._engine)
 
     def close(self) -> None:
         """Let go of the cache entries."""
@@ -196,7 +190,13 @@ def prepare(
 
     Raises UnsupportedError when no engine here takes its backend.
     """
-    loader.engine_for(delegate.backend_id)
+    try:
+        loader.engine_for(delegate.backend_id)
+    except UnsupportedError as error:
+        raise UnsupportedError(
+            f"{error}; engine 'executorch' runs whole programs for the backends that "
+            "ExecuTorch's own runtime has"
+        ) from None
     source = open_payload(delegate.backend_id, delegate.payload, blobs, delegate.method)
     compiled = loader.load(source)
     function = _function(compiled, source.function, delegate)

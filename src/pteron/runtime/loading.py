@@ -72,6 +72,11 @@ def load(
     store = default_cache() if cache is _Default.CACHE else cache
     loader = PayloadLoader(engine, store, EngineOptions(precision, threads, timeline is not None))
     if isinstance(source, (str, Path)) and is_package(Path(source)):
+        if engine == executorch_streams.NAME:
+            raise UnsupportedError(
+                f"{source}: engine 'executorch' runs programs (.pte), not Core ML models by "
+                "themselves; use engine 'openvino' or 'coreml'"
+            )
         return PackageStreams(directory_source(Path(source)), loader, timeline).new_stream()
     program, close = _open(source)
     if engine == executorch_streams.NAME:
