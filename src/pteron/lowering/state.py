@@ -32,6 +32,12 @@ STATE_MAX_RANK = 5
 """Most dimensions of a Core ML tensor."""
 
 
+_SCATTERS = ("index_copy", "index_put", "scatter")
+_WRITE_A_SLICE = (
+    "; for consecutive rows, write a slice, `cache[:, :, start : start + n] = rows`, instead"
+)
+
+
 class Owner(Enum):
     """Who holds a buffer's value between calls."""
 
@@ -265,7 +271,13 @@ def settle(plan: StatePlan, method: str, sets: Sequence[Together], division: Par
 
 def _parted(group: Together, node: Node) -> str:
     touches = "reads or writes it" if node in group.nodes else "is between its reads and writes"
-    return f"{describe(node)} {touches}, outside any delegate"
+    return f"{describe(node)} {touches}, outside any delegate{_hint(node)}"
+
+
+def _hint(node: Node) -> str:
+    """How else to write rows that coremltools does not scatter, mostly as their number varies."""
+    name = str(node.target).removeprefix("aten.").partition(".")[0]
+    return _WRITE_A_SLICE if name in _SCATTERS else ""
 
 
 def locate(plan: StatePlan, method: str, program: ExportedProgram, division: Partition) -> None:
