@@ -15,7 +15,16 @@ from pteron.engines.openvino import precision
 from pteron.engines.openvino.passes.paged_attention import available
 from pteron.runtime import Module
 from tests.engines.converted import ENGINE
-from tests.engines.passes.flexible import ROWS, STATES, WIDTH, call, program, source
+from tests.engines.passes.flexible import (
+    ROWS,
+    STATES,
+    WIDTH,
+    FlexibleAttention,
+    call,
+    lowered,
+    program,
+    source,
+)
 
 pytestmark = pytest.mark.skipif(not available(), reason="another OpenVINO, or processor")
 
@@ -134,3 +143,24 @@ def test_fp16_kernels_get_each_token_right(monkeypatch: pytest.MonkeyPatch, fixe
     for inputs in calls:
         (got,) = session.run("main", inputs)
         np.testing.assert_allclose(got, eager(module, inputs), atol=1e-2)
+
+
+class TwoLayers(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = FlexibleAttention("plain", "added")
+        self.second = FlexibleAttention("repeated", "added")
+
+    def forward(self, x: torch.Tensor, position: torch.Tensor) -> torch.Tensor:
+        return self.second(self.first(x, position), position)
+
+
+def test_every_layer_is_found_whose_mask_is_added() -> None:
+    """Behind the first attention the number of tokens must still be known as such."""
+    module = TwoLayers().eval().requires_grad_(False)
+    model = compiled(lowered(copy.deepcopy(module)))
+    assert rewrites(model) == 2
+    session = model.new_session()
+    for inputs in (call(*at) for at in CALLS[:4]):
+        (got,) = session.run("main", inputs)
+        np.testing.assert_allclose(got, eager(module, inputs), atol=5e-3)

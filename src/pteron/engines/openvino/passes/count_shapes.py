@@ -7,6 +7,7 @@ it too.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ def count_shapes(model: Any, target: Target) -> int:
     if count is None or not rows:
         return 0
     work, total = _Answers(model, count, rows), 0
-    while changed := work.count_ranges() + work.answer():
+    while changed := work.count_ranges() + work.count_fills() + work.answer():
         total += changed
     return total
 
@@ -60,6 +61,18 @@ class _Answers:
                 reader.replace_source_output(noted.output(0))
         return self._validated(len(new))
 
+    def count_fills(self) -> int:
+        """Fill values to a shape that goes with the count, computed as it may be, by the count."""
+        nodes = [n for n in self._model.get_ordered_ops() if n.get_type_name() == "Broadcast"]
+        new = [n for n in nodes if n.get_name() not in self._counted]
+        unknown = [n for n in new if self._count.shape_of(n.output(0)) is None]
+        found = [(node, shape) for node in unknown if (shape := self._filled(node))]
+        for node, shape in found:
+            self._counted.add(node.get_name())
+            target = node.input_value(1).get_node()
+            node.input(1).replace_source_output(self._shape(shape, target))
+        return self._validated(len(found))
+
     def answer(self) -> int:
         nodes = [n for n in self._model.get_ordered_ops() if n.get_type_name() == "ShapeOf"]
         asked = [n for n in nodes if n.input_value(0).get_node() != self._count.parameter]
@@ -72,6 +85,20 @@ class _Answers:
 
     def _is_count(self, node: Any) -> bool:
         return Calls(self._count, self._rows).counts(node)
+
+    def _filled(self, node: Any) -> tuple[int, ...] | None:
+        """The shape that a value is always filled to, the count on one of its axes."""
+        target, calls = node.input_value(1), Calls(self._count, self._rows)
+        if not calls.knows(target):
+            return None
+        first = calls.first(target).reshape(-1)
+        for axis in np.flatnonzero(first == self._count.low):
+            along = np.arange(len(first)) == axis
+            if calls.always([target], partial(_is_along, along, first)):
+                return tuple(
+                    COUNT if here else int(n) for here, n in zip(along, first, strict=True)
+                )
+        return None
 
     def _is_right(self, node: Any, shape: tuple[int, ...] | None) -> bool:
         """Whether a shape is so at the lowest count, at which a symbol may mislead."""
@@ -97,3 +124,7 @@ class _Answers:
         if changed:
             self._model.validate_nodes_and_infer_types()
         return changed
+
+
+def _is_along(along: Any, others: Any, count: Any, position: Any, shape: Any) -> Any:
+    return shape == np.where(along, count[..., None], others)
