@@ -8,6 +8,7 @@ milliseconds, where OpenVINO would need as many inferences as there are pairs of
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -97,6 +98,22 @@ class Calls:
             return bool(self.first(output).size)
         except UnknownError:
             return False
+
+    def sizes(self, target: Any) -> tuple[int, Array] | None:
+        """How a shape that is computed goes with the count.
+
+        The one axis that does so, and all sizes, there for one token; None where it does not, or
+        cannot be computed here.
+        """
+        if not self.knows(target):
+            return None
+        first = self.first(target).reshape(-1)
+        for axis in range(len(first)):
+            along = np.arange(len(first)) == axis
+            sizes = np.where(along, first // self.count.low, first)
+            if self.always([target], partial(_grows, along, sizes)):
+                return axis, sizes
+        return None
 
     def first(self, output: Any) -> Array:
         """The value at the lowest count and position 0. Raises UnknownError."""
@@ -194,6 +211,11 @@ class _Part:
             masked = np.array(node.get_attributes()[mask] or [0] * len(whole), np.bool_)
             edges.append(np.where(masked, edge, asked))
         return edges[0], edges[1]
+
+
+def _grows(along: Array, sizes: Array, count: Array, position: Array, shape: Array) -> Array:
+    held: Array = shape == sizes * np.where(along, count[..., None], 1)
+    return held
 
 
 def places_taken(node: Any) -> NDArray[np.int32]:

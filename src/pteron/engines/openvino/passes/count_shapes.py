@@ -7,7 +7,6 @@ it too.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -88,17 +87,11 @@ class _Answers:
 
     def _filled(self, node: Any) -> tuple[int, ...] | None:
         """The shape that a value is always filled to, the count on one of its axes."""
-        target, calls = node.input_value(1), Calls(self._count, self._rows)
-        if not calls.knows(target):
+        found = Calls(self._count, self._rows).sizes(node.input_value(1))
+        if found is None or found[1][found[0]] != 1:
             return None
-        first = calls.first(target).reshape(-1)
-        for axis in np.flatnonzero(first == self._count.low):
-            along = np.arange(len(first)) == axis
-            if calls.always([target], partial(_is_along, along, first)):
-                return tuple(
-                    COUNT if here else int(n) for here, n in zip(along, first, strict=True)
-                )
-        return None
+        axis, sizes = found
+        return tuple(COUNT if at == axis else int(size) for at, size in enumerate(sizes))
 
     def _is_right(self, node: Any, shape: tuple[int, ...] | None) -> bool:
         """Whether a shape is so at the lowest count, at which a symbol may mislead."""
@@ -124,7 +117,3 @@ class _Answers:
         if changed:
             self._model.validate_nodes_and_infer_types()
         return changed
-
-
-def _is_along(along: Any, others: Any, count: Any, position: Any, shape: Any) -> Any:
-    return shape == np.where(along, count[..., None], others)

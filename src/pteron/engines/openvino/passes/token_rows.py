@@ -10,7 +10,6 @@ a value an unknown one.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -83,18 +82,13 @@ class TokenRows:
 
     def _filled(self, node: Any) -> Blocks | None:
         """One number, for every token as often."""
-        number, target = self._fixed_shape(node.input_value(0)), node.input_value(1)
-        if number not in ((), (1,)) or not self._calls.knows(target):
+        if self._fixed_shape(node.input_value(0)) not in ((), (1,)):
             return None
-        first, low = self._calls.first(target).reshape(-1), self._calls.count.low
-        for axis in range(len(first)):
-            along = np.arange(len(first)) == axis
-            each, others = along * first // low, ~along * first
-            if np.all(first[:axis] == 1) and self._calls.always(
-                [target], partial(_goes_with, each, others)
-            ):
-                return Blocks(tuple(int(size) for size in each + others), axis)
-        return None
+        found = self._calls.sizes(node.input_value(1))
+        if found is None or np.any(found[1][: found[0]] != 1):
+            return None
+        axis, sizes = found
+        return Blocks(tuple(int(size) for size in sizes), axis)
 
     def _reshaped(self, output: Any) -> Blocks | None:
         """Elements stay in order, so blocks do, whatever the axes."""
@@ -211,7 +205,3 @@ class TokenRows:
         """The shape of what is the same for all calls."""
         is_fixed = not depends_on_call(output) or self._constant(output) is not None
         return static_shape(output) if is_fixed else None
-
-
-def _goes_with(each: Any, others: Any, count: Any, position: Any, value: Any) -> Any:
-    return value == others + each * count[..., None]
