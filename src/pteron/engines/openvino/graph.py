@@ -99,7 +99,7 @@ def safe_index(indices: Output, length: Any) -> Any:
 
 
 def nonzero(x: Output) -> Output:
-    """1 where the value is 0: OpenVINO divides integers by 0, which ends the process."""
+    """1 where the value is 0: a Range of OpenVINO's divides by its step, which ends the process."""
     if is_constant(x) and x.get_node().data.all():
         return x
     return opset.select(opset.equal(x, like(x, 0)), like(x, 1), x).output(0)

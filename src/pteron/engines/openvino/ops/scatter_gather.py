@@ -20,6 +20,7 @@ from pteron.engines.openvino.graph import (
     i32,
     i64,
     ints,
+    is_constant,
     rank,
     safe_index,
     shape_of,
@@ -155,9 +156,9 @@ def _validate(context: Context, x: Output, indices: Output, axes: Sequence[int])
     problem = _outside(x, axes)
     lengths = [n for axis in axes if (n := size(x, axis)) is not None]
     known = len(lengths) == len(axes)
-    node = indices.get_node()
-    if known and node.get_type_name() == "Constant":
-        if ((node.data < 0) | (node.data >= np.array(lengths))).any():
+    if known and is_constant(indices):
+        data = indices.get_node().data
+        if ((data < 0) | (data >= np.array(lengths))).any():
             raise OpProblem(problem)
         return
     index, bounds = as_index(indices), i32(lengths) if known else _lengths(x, axes)

@@ -84,9 +84,8 @@ def shape(x: Tensor) -> Output:
 
 @mil_op(tested="NumPy")
 def fill(shape: Ints, value: Raw = None) -> Output:
-    node = shape.get_node()
-    if node.get_type_name() == "Constant" and (node.data < 0).any():
-        raise OpProblem(f"a shape of {node.data.tolist()}")
+    if is_constant(shape) and (shape.get_node().data < 0).any():
+        raise OpProblem(f"a shape of {shape.get_node().data.tolist()}")
     return opset.broadcast(_fill_value(value), as_index(shape))
 
 
