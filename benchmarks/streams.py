@@ -1,10 +1,10 @@
 """Independent streams from several threads: forks of one module, one thread each.
 
-    python -m benchmarks.streams [--calls 400] [FILE.pte]
+    python -m benchmarks.streams [--calls 400] [--precision model] [--turns 3] [FILE.pte]
 
-By default the model is Silero VAD. Every fork is called from a thread of its own; reported are
-calls per second for one, two, ... threads up to one per processor, and each over one thread's.
-Outputs of all forks must be equal.
+By default the model is Silero VAD. For one, two, ... threads up to one per processor, the model is
+loaded with as many streams of one thread, and as many forks are called at once, each from a thread
+of its own. Reported are calls per second, and each over one thread's. Outputs must be equal.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import os
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -21,6 +22,8 @@ import numpy as np
 import pteron
 from pteron.bench.inputs import random_inputs
 from pteron.runtime import Module
+
+WARM_UP = 5
 
 
 def program(path: Path | None) -> Any:
@@ -39,25 +42,36 @@ def calls(stream: Module, inputs: dict[str, Any], count: int) -> Any:
     return method(**inputs)[0]
 
 
+def speed(module: Module, inputs: dict[str, Any], count: int, repeat: int) -> float:
+    """Calls per second of so many forks at once. Ends the process unless all give the same."""
+    streams = [module.fork() for _ in range(count)]
+    with ThreadPoolExecutor(count) as pool:
+        list(pool.map(lambda stream: calls(stream, inputs, WARM_UP), streams))
+        start = perf_counter()
+        outputs = list(pool.map(lambda stream: calls(stream, inputs, repeat), streams))
+        seconds = perf_counter() - start
+    if any(not np.array_equal(outputs[0], output) for output in outputs):
+        raise SystemExit("streams differ")
+    return count * repeat / seconds
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("file", nargs="?", type=Path)
     parser.add_argument("--calls", type=int, default=400)
+    parser.add_argument("--precision", default="model")
+    parser.add_argument("--turns", type=int, default=3)
     options = parser.parse_args()
-    module = pteron.load(program(options.file), threads=1)
-    inputs = random_inputs(module.method())
-    alone = 0.0
-    for count in range(1, (os.cpu_count() or 1) + 1):
-        streams = [module.fork() for _ in range(count)]
-        with ThreadPoolExecutor(count) as pool:
-            list(pool.map(lambda stream: calls(stream, inputs, 20), streams))
-            start = perf_counter()
-            outputs = list(pool.map(lambda stream: calls(stream, inputs, options.calls), streams))
-            speed = count * options.calls / (perf_counter() - start)
-        if any(not np.array_equal(outputs[0], output) for output in outputs):
-            raise SystemExit("streams differ")
-        alone = alone or speed
-        print(f"{count} threads {speed:10.1f} calls/s, {speed / alone:.2f} of one thread's")
+    made = program(options.file)
+    counts = range(1, (os.cpu_count() or 1) + 1)
+    load = partial(pteron.load, made, precision=options.precision, threads=1)
+    modules = {count: load(streams=count) for count in counts}
+    inputs = random_inputs(modules[1].method())
+    for turn in range(1, options.turns + 1):
+        speeds = {n: speed(module, inputs, n, options.calls) for n, module in modules.items()}
+        for count, found in speeds.items():
+            told = f"{found:10.1f} calls/s, {found / speeds[1]:.2f} of one thread's"
+            print(f"turn {turn}: {count} threads {told}", flush=True)
 
 
 if __name__ == "__main__":

@@ -111,3 +111,14 @@ def test_kernels_are_timed(pteron: Command, tmp_path: Path) -> None:
     assert {i["kind"] for i in result["instructions"]} == {"kernel"}
     assert result["load"]["cold"] is None
     assert result["limit"]["weight_bytes"] >= 4 * 4 * 4
+
+
+def test_several_streams(pteron: Command, counter_program: Path) -> None:
+    asked = ("bench", counter_program, *QUICK, "--threads", 1, "--streams", 2)
+    outcome = pteron(*asked, "--json")
+    assert outcome.code == 0, outcome.err
+    throughput = json.loads(outcome.out)["throughput"]
+    assert throughput["streams"] == 2
+    assert throughput["calls_per_second"] > 0
+    assert "2 streams" in pteron(*asked).out
+    assert pteron("bench", counter_program, "--streams", 0).code == 2

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 import torch
 
 from pteron.engines.base import EngineOptions
-from pteron.engines.openvino import device, precision
-from pteron.errors import EngineError
+from pteron.engines.openvino import precision
 from pteron.payloads.coreml.package import CoreMLPackage
 from tests.engines.converted import ENGINE, compile_source, convert
 from tests.engines.test_states import Attention, SpeechCell, attention_steps, speech_steps
@@ -64,24 +61,6 @@ def test_openvino_is_told_what_it_compiles_and_loads(sources, tmp_path) -> None:
         assert model.get_property("INFERENCE_NUM_THREADS") == 1, name
         assert model.get_property("DYNAMIC_QUANTIZATION_GROUP_SIZE") == 0, name
         assert model.get_property("KV_CACHE_PRECISION").to_string() == "f16", name
-
-
-@pytest.mark.parametrize(("then", "now"), [(1, 2), (2, 1)])
-def test_what_is_compiled_for_one_thread_is_loaded_for_no_other_number(
-    sources, tmp_path, monkeypatch, then, now
-) -> None:
-    if "BF16" not in ENGINE.device_features()["capabilities"].split():
-        pytest.skip("this processor computes nothing in bf16")
-    monkeypatch.setattr(device, "threads", lambda limit: then)
-    _loaded(sources["fp32"], EngineOptions("fast"), tmp_path)
-    monkeypatch.setattr(device, "threads", lambda limit: now)
-    with pytest.raises(EngineError, match="another number of threads"):
-        ENGINE.load(sources["fp32"], EngineOptions("fast"), tmp_path)
-
-
-def test_threads_are_those_openvino_takes() -> None:
-    assert device.threads(1) == 1
-    assert device.threads(None) <= device.threads(1 << 10) <= os.cpu_count()
 
 
 def _loaded(source, options, directory):

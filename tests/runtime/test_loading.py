@@ -32,6 +32,8 @@ def test_a_source_that_is_none(source: Any) -> None:
         ({"threads": "2"}, "threads is a whole number"),
         ({"threads": 1.5}, "threads is a whole number"),
         ({"threads": 0}, "threads is a whole number"),
+        ({"streams": 0}, "streams is a whole number"),
+        ({"streams": True}, "streams is a whole number"),
         ({"precision": "f16"}, "precision is one of"),
         ({"engine": "tensorrt"}, "no engine 'tensorrt'"),
     ],

@@ -13,8 +13,9 @@ from pteron.bench.costs import instruction_costs
 from pteron.bench.inputs import random_inputs
 from pteron.bench.latency import measure_latency
 from pteron.bench.memory import Growth, peak_growth
-from pteron.bench.result import Latency, LoadCost, MemoryLimit, Result
+from pteron.bench.result import Latency, LoadCost, MemoryLimit, Result, Throughput
 from pteron.bench.sizes import constant_bytes, payload_bytes
+from pteron.bench.throughput import measure_throughput
 from pteron.cache import DirectoryCache
 from pteron.engines.base import Compilation
 from pteron.files.array_files import read_arrays
@@ -36,7 +37,8 @@ class Options:
         inputs: a file of arrays by name (.npz, .safetensors, .npy); None: made up.
         warmup: calls before measuring.
         repeat: calls measured.
-        data, engine, precision, threads: as in :func:`pteron.load`.
+        data, engine, precision, threads, streams: as in :func:`pteron.load`. With more than one
+            stream, as many forks are called at once too.
     """
 
     method: str | None = None
@@ -47,6 +49,7 @@ class Options:
     engine: str | None = None
     precision: str = "model"
     threads: int | None = None
+    streams: int = 1
 
 
 def benchmark(path: str | Path, options: Options) -> tuple[Result, list[Span]]:
@@ -67,6 +70,7 @@ def benchmark(path: str | Path, options: Options) -> tuple[Result, list[Span]]:
             inputs = _inputs(module, options)
             method = module.method(options.method)
             latency = measure_latency(method, inputs, options.warmup, options.repeat)
+            throughput = _throughput(module, method.name, inputs, options, latency)
         timeline = Timeline()
         with _load(path, options, cache, timeline) as profiled:
             _profile(profiled, options, inputs, timeline)
@@ -81,6 +85,7 @@ def benchmark(path: str | Path, options: Options) -> tuple[Result, list[Span]]:
         repeat=options.repeat,
         load=_load_cost(path, cold, module, growth),
         latency=latency,
+        throughput=throughput,
         limit=_limit(_weight_bytes(path, method.name, module), bandwidth, latency),
         state_bytes=sum(entry.read().nbytes for entry in module.state.values()),
         state_bytes_copied=_copied(module, method.name),
@@ -100,6 +105,7 @@ def _load(
         cache=cache,
         precision=options.precision,
         threads=options.threads,
+        streams=options.streams,
         timeline=timeline,
     )
 
@@ -120,6 +126,16 @@ def _profile(
     timeline.spans.clear()
     for _ in range(min(options.repeat, PROFILED_CALLS)):
         method(**inputs)
+
+
+def _throughput(
+    module: Module, method: str, inputs: Mapping[str, Any], options: Options, latency: Latency
+) -> Throughput:
+    if options.streams == 1:
+        return Throughput(1, 1 / latency.mean)
+    return measure_throughput(
+        module, method, inputs, options.streams, options.warmup, options.repeat
+    )
 
 
 def _engine(module: Module, options: Options) -> str:

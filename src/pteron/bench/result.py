@@ -19,6 +19,14 @@ class Latency:
 
 
 @dataclass(frozen=True)
+class Throughput:
+    """Calls per second of all streams, each called from a thread of its own."""
+
+    streams: int
+    calls_per_second: float
+
+
+@dataclass(frozen=True)
 class LoadCost:
     """What loading costs. Times are seconds of look-up, compilation and import of all payloads.
 
@@ -105,6 +113,7 @@ class Result:
     repeat: int
     load: LoadCost
     latency: Latency
+    throughput: Throughput
     limit: MemoryLimit
     state_bytes: int
     state_bytes_copied: int | None

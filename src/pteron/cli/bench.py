@@ -15,6 +15,7 @@ from pteron.cli.options import (
     json_option,
     method_option,
     precision_option,
+    streams_option,
     threads_option,
 )
 from pteron.cli.output import print_json
@@ -40,6 +41,7 @@ from pteron.cli.output import print_json
 @engine_option
 @precision_option
 @threads_option
+@streams_option
 @json_option
 def bench(
     file: Path,
@@ -52,6 +54,7 @@ def bench(
     engine: str | None,
     precision: str,
     threads: int | None,
+    streams: int,
     json: bool,
 ) -> None:
     """Measure a program: latency, load, memory, and where the time goes.
@@ -63,7 +66,9 @@ def bench(
     from pteron.cli.bench_page import print_result
     from pteron.files.saving import write_atomically
 
-    options = Options(method, inputs, warmup, repeat, tuple(data or ()), engine, precision, threads)
+    options = Options(
+        method, inputs, warmup, repeat, tuple(data or ()), engine, precision, threads, streams
+    )
     result, spans = benchmark(file, options)
     if trace is not None:
         from json import dumps

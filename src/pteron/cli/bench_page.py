@@ -53,7 +53,7 @@ def facts(result: Result) -> Sequence[tuple[str, str]]:
             f"p50 {_time(latency.p50)}, p90 {_time(latency.p90)}, p99 {_time(latency.p99)}, "
             f"mean {_time(latency.mean)} of {result.repeat} calls after {result.warmup}",
         ),
-        ("throughput", f"{result.calls_per_second:,.1f} calls/s, one stream"),
+        ("throughput", _throughput(result)),
         ("limit", _limit(result.limit)),
         (
             "load",
@@ -65,6 +65,14 @@ def facts(result: Result) -> Sequence[tuple[str, str]]:
         ("state", _state(result)),
         ("rewrites", ", ".join(f"{n} {k}" for k, n in result.rewrites.items()) or "none"),
     ]
+
+
+def _throughput(result: Result) -> str:
+    told = f"{result.calls_per_second:,.1f} calls/s, one stream"
+    together = result.throughput
+    if together.streams == 1:
+        return told
+    return f"{told}; {together.calls_per_second:,.1f} calls/s, {together.streams} streams"
 
 
 def _limit(limit: MemoryLimit) -> str:

@@ -45,6 +45,13 @@ method_option = click.option("--method", help="Method to call; 'forward' or the 
 threads_option = click.option(
     "--threads", type=click.IntRange(min=1), help="Threads an execution may use."
 )
+streams_option = click.option(
+    "--streams",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Calls at a time, each from a thread of its own.",
+)
 output_option = click.option(
     "-o",
     "--output",

@@ -27,12 +27,15 @@ class EngineOptions:
         precision: ``"model"`` never computes below a value's own dtype, ``"f32"`` computes
             everything in fp32, ``"fast"`` may use bf16.
         threads: threads an execution may use; ``None`` leaves it to the engine.
+        streams: executions of different sessions that may run at a time, each with as many
+            threads; further ones wait.
         profile: take the time of every operation, for :class:`Profiled` sessions. What is compiled
             is the same, so this is no part of a cache key.
     """
 
     precision: str = "model"
     threads: int | None = None
+    streams: int = 1
     profile: bool = False
 
 

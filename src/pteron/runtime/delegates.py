@@ -125,6 +125,7 @@ class PayloadLoader:
             options={
                 "precision": self._options.precision,
                 "threads": str(self._options.threads),
+                "streams": str(self._options.streams),
                 "pteron": pteron.__version__,
             },
         )

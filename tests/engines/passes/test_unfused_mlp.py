@@ -109,19 +109,18 @@ def test_branches_are_rewritten() -> None:
 # What may end a process runs in one of its own.
 RUN = """
 import json, os, sys
-threads, processors, path, cache = json.loads(sys.argv[1])
+threads, streams, processors, path, cache = json.loads(sys.argv[1])
 if processors:
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:processors])
 import numpy as np
 import pteron
 from concurrent.futures import ThreadPoolExecutor
-module = pteron.load(
-    path, precision="fast", threads=threads, cache=pteron.cache.DirectoryCache(cache)
-)
+cache = pteron.cache.DirectoryCache(cache)
+module = pteron.load(path, precision="fast", threads=threads, streams=streams, cache=cache)
 x = np.random.default_rng(0).standard_normal((1, 3, 64)).astype(np.float32)
-streams = [module, module.fork()]
+forks = [module, module.fork()]
 with ThreadPoolExecutor(2) as pool:
-    results = list(pool.map(lambda stream: [stream.forward(x) for _ in range(20)][-1], streams))
+    results = list(pool.map(lambda fork: [fork.forward(x) for _ in range(20)][-1], forks))
 assert all(np.array_equal(a, b) for a, b in zip(*results))
 print(json.dumps([np.asarray(y).tolist() for y in results[0]]))
 """
@@ -160,13 +159,14 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def test_no_number_of_threads_ends_the_process(package: str, tmp_path: Path) -> None:
-    """Streams in two threads at once, with one cache for all, cold and again."""
-    cases: list[tuple[int | None, int | None]] = [(1, None), (2, None)]
+    """Forks in two threads at once, with one cache for all, cold and again."""
+    cases: list[tuple[int | None, int, int | None]] = [(1, 1, None), (2, 1, None), (1, 2, None)]
+    cases += [(None, 2, None), (2, 2, None)]
     if hasattr(os, "sched_setaffinity"):
-        cases += [(2, 1), (None, 1)]
+        cases += [(2, 1, 1), (None, 1, 1), (None, 2, 1)]
     results = [
-        _in_a_process(threads, processors, package, str(tmp_path))
-        for threads, processors in [*cases, *cases[:2]]
+        _in_a_process(threads, streams, processors, package, str(tmp_path))
+        for threads, streams, processors in [*cases, *cases[:3]]
     ]
     for result in results[1:]:
         np.testing.assert_allclose(result, results[0], rtol=3e-2, atol=3e-2)

@@ -22,9 +22,10 @@ from pteron.engines.openvino.export import export
 from pteron.engines.openvino.function import CompiledFunction, StatePages
 from pteron.engines.openvino.passes.compressed import keep_compressed
 from pteron.engines.openvino.passes.paged_attention import PAGED_ATTENTION, tell_heads
-from pteron.engines.openvino.precision import check_threads, profiling
+from pteron.engines.openvino.precision import profiling
 from pteron.engines.openvino.session import OpenVINOSession
 from pteron.engines.openvino.signature import from_json, to_json
+from pteron.engines.openvino.threads import check_threads
 from pteron.errors import EngineError
 
 _MANIFEST = "functions.json"

@@ -30,13 +30,13 @@ def features() -> Mapping[str, str]:
 
 
 @cache
-def threads(limit: int | None) -> int:
-    """How many threads OpenVINO gives one stream that may have this many (None: as it likes).
+def threads(limit: int | None, streams: int = 1) -> int:
+    """How many threads OpenVINO gives all streams that may have this many (None: as it likes).
 
     That depends on the processors, cores and sockets that the process may use. OpenVINO tells it
     of compiled models only, so this compiles one (15 ms).
     """
-    properties = {"PERFORMANCE_HINT": "LATENCY", "NUM_STREAMS": 1}
+    properties = {"PERFORMANCE_HINT": "LATENCY", "NUM_STREAMS": streams}
     if limit is not None:
         properties["INFERENCE_NUM_THREADS"] = limit
     model = ov.Model([opset.constant(0.0)], [], "threads")

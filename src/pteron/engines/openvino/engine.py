@@ -18,10 +18,10 @@ from pteron.engines.openvino.passes import Page, Target, rewrite
 from pteron.engines.openvino.precision import (
     check,
     compile_properties,
-    one_thread,
     profiling,
     weight_bytes,
 )
+from pteron.engines.openvino.threads import one_thread
 from pteron.engines.openvino.variables import variable_bytes
 from pteron.errors import EngineError
 from pteron.payloads.base import PayloadSource

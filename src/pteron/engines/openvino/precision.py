@@ -11,13 +11,13 @@ which OpenVINO keeps as they are in fp32 alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from pteron.engines.base import EngineOptions
-from pteron.engines.openvino import device
 from pteron.engines.openvino._import import ov
-from pteron.errors import EngineError, UsageError
+from pteron.engines.openvino.threads import thread_properties
+from pteron.errors import UsageError
 from pteron.payloads.base import PayloadSource
 from pteron.payloads.coreml.proto import mil_pb2 as mil
 
@@ -36,6 +36,8 @@ def check(options: EngineOptions) -> None:
         )
     if options.threads is not None and options.threads < 1:
         raise UsageError(f"threads must be at least 1, not {options.threads}")
+    if options.streams < 1:
+        raise UsageError(f"streams must be at least 1, not {options.streams}")
 
 
 def compile_properties(
@@ -46,7 +48,6 @@ def compile_properties(
     properties: dict[str, Any] = {
         "INFERENCE_PRECISION_HINT": hint,
         "PERFORMANCE_HINT": "LATENCY",
-        "NUM_STREAMS": 1,
         "KV_CACHE_PRECISION": "bf16" if hint == "bf16" else "f16",  # a state's own type is fp16
     }
     if options.precision != "fast":
@@ -54,29 +55,7 @@ def compile_properties(
             "CPU_DENORMALS_OPTIMIZATION": False,
             "DYNAMIC_QUANTIZATION_GROUP_SIZE": 0,
         }
-    threads = _threads(hint, options.threads)
-    if threads is not None:
-        properties["INFERENCE_NUM_THREADS"] = threads
-    return properties
-
-
-def one_thread(properties: Mapping[str, Any]) -> bool:
-    """Whether a function is compiled for one thread, in 16 bits."""
-    hint = properties["INFERENCE_PRECISION_HINT"]
-    return bool(hint != "f32" and properties.get("INFERENCE_NUM_THREADS") == 1)
-
-
-def check_threads(properties: Mapping[str, Any], options: EngineOptions) -> None:
-    """Raise EngineError for a 16-bit model that was compiled for one thread and would get several
-    here, or the other way round: what OpenVINO makes of one may not run as the other."""
-    hint = properties["INFERENCE_PRECISION_HINT"]
-    if properties.get("INFERENCE_NUM_THREADS") != _threads(hint, options.threads):
-        raise EngineError("it was compiled for another number of threads than it has here")
-
-
-def _threads(hint: str, limit: int | None) -> int | None:
-    """The limit to say. One thread is always said in 16 bits, also where there are no more."""
-    return 1 if hint != "f32" and limit != 1 and device.threads(limit) == 1 else limit
+    return properties | thread_properties(hint, options)
 
 
 def profiling(options: EngineOptions) -> dict[str, Any]:
