@@ -27,6 +27,7 @@ from pteron.errors import EngineError
 from pteron.payloads.base import PayloadSource
 from pteron.payloads.coreml.package import BACKEND_ID, CoreMLPackage
 from pteron.payloads.coreml.traffic import weights_read
+from pteron.payloads.resident import give_back
 from pteron.progress import stage
 
 
@@ -74,9 +75,10 @@ def _compile(
                 one_thread=one_thread(properties),
             )
             rewrites = rewrite(built.model, target)
-        graph = built.model if target.pages else None
+        give_back(source)  # it was read to be digested, and in parts to be copied by a rewrite
+        graph = built.model if target.pages and to_save else None
         model = None
-        if graph is None or not to_save:
+        if graph is None:
             with stage(f"compile {name}"):
                 model = _compile_model(name, built.model, properties | profiling(options))
         yield CompiledFunction(

@@ -33,8 +33,7 @@ class CompiledFunction:
 
     ``labels`` are the classes of a classifier's outputs, whose value OpenVINO gives as
     probabilities.
-    ``graph`` is what it was compiled from, kept where the product itself cannot be exported;
-    ``model`` is None where that is only to be saved.
+    ``graph`` is what is saved where the product itself cannot be exported; ``model`` is then None.
     ``memory`` is what the product was imported from: OpenVINO uses weights there without keeping
     it alive, so whoever may still call the product must hold on to this object.
     ``checks`` are what its values must satisfy; its model's output behind those of ``info`` tells,
