@@ -12,6 +12,7 @@ from typing import Any
 
 from pteron.engines.openvino.passes.count_shapes import count_shapes
 from pteron.engines.openvino.passes.gated_mlp import gated_mlp
+from pteron.engines.openvino.passes.joint_products import joint_products
 from pteron.engines.openvino.passes.known_shapes import known_shapes
 from pteron.engines.openvino.passes.rms_norm import rms_norm
 from pteron.engines.openvino.passes.row_repeats import row_repeats
@@ -34,6 +35,7 @@ PASSES: Mapping[str, Pass] = {
     "count_shapes": count_shapes,
     "row_repeats": row_repeats,
     "state_attention": state_attention,
+    "joint_products": joint_products,
     "wide_types": wide_types,
 }
 """By name, in the order in which they are applied."""
