@@ -153,6 +153,25 @@ def test_branches_are_joined() -> None:
         np.testing.assert_allclose(run(model, *both), values, rtol=1e-5, atol=1e-5)
 
 
+def test_bodies_of_loops_are_joined() -> None:
+    def model() -> Any:
+        x = opset.parameter([3, WIDTH], np.float32)
+        inner = opset.parameter([3, WIDTH], np.float32)
+        q, k, v = (linear(inner, WIDTH, seed) for seed in range(3))
+        kept = opset.result(opset.tanh(opset.add(opset.add(q, k), v)))
+        go_on = opset.result(opset.constant(np.array(True)))
+        loop = opset.loop(opset.constant(np.int64(3)), opset.constant(np.array(True)))
+        loop.set_function(ov.Model([kept, go_on], [inner]))
+        loop.set_special_body_ports([-1, 1])
+        loop.set_merged_input(inner, x.output(0), kept.output(0))
+        return ov.Model([loop.get_iter_value(kept.output(0), -1)], [x])
+
+    changed, x = model(), weights(3)
+    assert join(changed) == 1
+    (got,), (wanted,) = run(changed, x), run(model(), x)
+    np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-5)
+
+
 def quantised(x: Any, seed: int) -> Any:
     """As the translator writes a layer whose weights are int8."""
     values = opset.constant((weights(16, seed) * 200).astype(np.int8))

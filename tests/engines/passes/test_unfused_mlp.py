@@ -106,6 +106,21 @@ def test_branches_are_rewritten() -> None:
     assert rewrite(ov.Model([result], [which, x]), ONE_THREAD)["unfused_mlp"] == 2
 
 
+def test_bodies_of_loops_are_rewritten() -> None:
+    x = opset.parameter([1, 3, WIDTH], np.float32)
+    body = _model("silu", [1, 3, WIDTH])
+    body = ov.Model(
+        [*body.get_results(), opset.result(opset.constant(np.array(True)))], body.get_parameters()
+    )
+    loop = opset.loop(opset.constant(np.int64(2)), opset.constant(np.array(True)))
+    loop.set_function(body)
+    loop.set_special_body_ports([-1, 1])
+    (inner,), (kept, _) = body.get_parameters(), body.get_results()
+    loop.set_merged_input(inner, x.output(0), kept.output(0))
+    model = ov.Model([loop.get_iter_value(kept.output(0), -1)], [x])
+    assert rewrite(model, ONE_THREAD)["unfused_mlp"] == 1
+
+
 # What may end a process runs in one of its own.
 RUN = """
 import json, os, sys

@@ -8,8 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_BODIES = {"If": 2, "Loop": 1, "TensorIterator": 1}
-"""Nested graphs by type of node."""
+_BODIES: dict[str, list[tuple[int, ...]]] = {
+    "If": [(0,), (1,)],
+    "Loop": [()],
+    "TensorIterator": [()],
+}
+"""What names each nested graph, by type of node."""
 
 
 def maker(output: Any, *types: str) -> Any:
@@ -74,6 +78,5 @@ def with_bodies(model: Any) -> Iterator[Any]:
     """A graph and all those nested in it: branches of conditions, bodies of loops."""
     yield model
     for node in model.get_ordered_ops():
-        kind = node.get_type_name()
-        for index in range(_BODIES.get(kind, 0)):
-            yield from with_bodies(node.get_function(index))
+        for place in _BODIES.get(node.get_type_name(), ()):
+            yield from with_bodies(node.get_function(*place))
