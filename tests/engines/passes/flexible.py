@@ -40,6 +40,7 @@ class FlexibleAttention(nn.Module):
         torch._check(start + n <= ROWS)
         q = self.q(x).unflatten(2, (4, SIZE)).transpose(1, 2)
         k, v = self.kv(x).unflatten(2, (-1, SIZE)).transpose(1, 2).chunk(2, 1)
+        q, k = self.placed(q, position), self.placed(k, position)
         self.k_cache[:, :, start : start + n] = k
         self.v_cache[:, :, start : start + n] = v
         mask = self.visible(position, n)
@@ -53,6 +54,10 @@ class FlexibleAttention(nn.Module):
         if self.form == "grouped":
             return y.unflatten(2, (n, 2)).transpose(1, 2).reshape(x.shape)
         return y.transpose(1, 2).reshape(x.shape)
+
+    def placed(self, rows: Tensor, position: Tensor) -> Tensor:
+        """Queries or keys ``[1, heads, n, SIZE]``, told where they are; here they are not."""
+        return rows
 
     def visible(self, position: Tensor, n: int) -> Tensor:
         """What each of the n tokens sees, ``[n, ROWS]``."""

@@ -15,6 +15,7 @@ from pteron.engines.openvino.passes.gated_mlp import gated_mlp
 from pteron.engines.openvino.passes.joint_products import joint_products
 from pteron.engines.openvino.passes.known_shapes import known_shapes
 from pteron.engines.openvino.passes.rms_norm import rms_norm
+from pteron.engines.openvino.passes.rotary import rotary
 from pteron.engines.openvino.passes.row_repeats import row_repeats
 from pteron.engines.openvino.passes.state_attention import state_attention
 from pteron.engines.openvino.passes.target import Page, Target
@@ -34,6 +35,7 @@ PASSES: Mapping[str, Pass] = {
     "unfused_mlp": unfused_mlp,
     "count_shapes": count_shapes,
     "row_repeats": row_repeats,
+    "rotary": rotary,
     "state_attention": state_attention,
     "joint_products": joint_products,
     "wide_types": wide_types,
