@@ -94,6 +94,19 @@ def test_two_groups_one_after_the_other() -> None:
     assert types(check(layers, 2)).count("MatMul") == 2
 
 
+def test_weights_of_layers_that_are_used_again_are_copied_once() -> None:
+    kept = [opset.constant(weights(WIDTH, seed)) for seed in range(3)]
+
+    def layers(x: Any) -> list[Any]:
+        for _ in range(3):
+            q, k, v = (opset.matmul(x, constant, False, True) for constant in kept)
+            x = opset.tanh(opset.add(opset.add(q, k), v))
+        return [x]
+
+    joint = [n for n in check(layers, 3).get_ordered_ops() if n.get_type_name() == "MatMul"]
+    assert len({node.input_value(1).get_node().get_name() for node in joint}) == 1
+
+
 def test_biases_are_joined() -> None:
     def layers(x: Any) -> list[Any]:
         q, k, v = (linear(x, out) for out in (32, 8, 16))

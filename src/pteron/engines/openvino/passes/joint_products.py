@@ -47,10 +47,28 @@ def joint_products(model: Any, target: Target) -> int:
     """Join linear layers of one x. The weights are copied, and the single ones dropped."""
     if target.exact:
         return 0
-    groups = [group for graph in with_bodies(model) for group in _groups(graph)]
+    return sum(map(_join_all, with_bodies(model)))
+
+
+def _join_all(graph: Any) -> int:
+    groups, weights = list(_groups(graph)), _JointWeights()
     for group in groups:
-        _join(group)
+        _join(group, weights)
     return len(groups)
+
+
+class _JointWeights:
+    """Weights of a group as one constant, which groups of the same layers in one graph share."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[Any, ...], Any] = {}
+
+    def of(self, group: list[_Layer], axis: int) -> Any:
+        key = axis, *((layer.weights.ctypes.data, layer.weights.shape) for layer in group)
+        if key not in self._made:
+            arrays = [layer.weights for layer in group]
+            self._made[key] = shared_constant(np.concatenate(arrays, axis))
+        return self._made[key]
 
 
 def _groups(graph: Any) -> Iterator[list[_Layer]]:
@@ -94,12 +112,12 @@ def _layer(product: Any) -> _Layer:
     return _Layer(product, weights, output, None)
 
 
-def _join(group: list[_Layer]) -> None:
+def _join(group: list[_Layer], weights: _JointWeights) -> None:
     first = group[0].product
     axis = 0 if _is_transposed(first) else 1
     sizes = [layer.weights.shape[axis] for layer in group]
-    weights = shared_constant(np.concatenate([layer.weights for layer in group], axis))
-    joint = opset.matmul(first.input_value(0), weights, False, _is_transposed(first))
+    x, joint_weights = first.input_value(0), weights.of(group, axis)
+    joint = opset.matmul(x, joint_weights, False, _is_transposed(first))
     joint.friendly_name = _name((layer.product for layer in group), ".")
     if any(layer.bias is not None for layer in group):
         joint = opset.add(joint, opset.constant(_joint_bias(group, sizes)))
