@@ -229,8 +229,8 @@ def test_layers_that_stay_apart(layers: Layers) -> None:
     check(layers, 0)
 
 
-@pytest.mark.parametrize(("out", "groups"), [(43_690, 1), (43_691, 0)])
-def test_weights_of_more_than_16_mib_stay_apart(out: int, groups: int) -> None:
+@pytest.mark.parametrize(("out", "groups"), [(21_845, 1), (21_846, 0)])
+def test_weights_of_more_than_8_mib_stay_apart(out: int, groups: int) -> None:
     kept = opset.constant(np.zeros((out, WIDTH), np.float32))
     model = graph(lambda x: [opset.matmul(x, kept, False, True) for _ in range(3)])
     assert join(model) == groups
