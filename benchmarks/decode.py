@@ -66,8 +66,9 @@ def core_ml_program(cache: int, flexible: bool = False) -> Path:
     return path
 
 
-def xnnpack_program(cache: int) -> Path:
-    path = KEPT / f"smollm2-{cache}-xnnpack.pte"
+def xnnpack_program(module: Any, inputs: Any, name: str) -> Path:
+    """What ExecuTorch makes of a model, kept under a name."""
+    path = KEPT / f"{name}-xnnpack.pte"
     if not path.exists():
         import torch
         from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
@@ -75,8 +76,7 @@ def xnnpack_program(cache: int) -> Path:
 
         from benchmarks.plain_decoder import Buffered
 
-        module, inputs = model(cache, half=False)
-        exported = torch.export.export(Buffered(module), inputs)
+        exported = torch.export.export(Buffered(module).eval(), inputs)
         lowered = to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
         KEPT.mkdir(parents=True, exist_ok=True)
         with path.open("wb") as file:
@@ -101,7 +101,8 @@ def xnnpack_step(cache: int, threads: int) -> Step:
     from executorch.runtime import Runtime
 
     # ExecuTorch's Python runtime has no setting for threads; it takes one per processor.
-    program = Runtime.get().load_program(xnnpack_program(cache))
+    path = xnnpack_program(*model(cache, half=False), f"smollm2-{cache}")
+    program = Runtime.get().load_program(path)
     method = program.load_method("forward")
 
     def step(token: int, position: int) -> int:

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.decode import KEPT, model, openvino_request
+from benchmarks.decode import KEPT, model, openvino_request, xnnpack_program
 from benchmarks.rows import add_row_options, best_of_turns, print_ratios
 
 CACHE = 1024
@@ -50,17 +50,11 @@ def pteron_call(precision: str, tokens: int, threads: int) -> Callable[[], Any]:
 
 
 def xnnpack_call(tokens: int, threads: int) -> Callable[[], Any]:
-    import torch
-    from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
-    from executorch.exir import to_edge_transform_and_lower
     from executorch.runtime import Runtime
 
-    from benchmarks.plain_decoder import Buffered
-
-    module = Buffered(model(CACHE, half=False)[0]).eval()
-    exported = torch.export.export(module, inputs(tokens))
-    lowered = to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
-    program = Runtime.get().load_program(lowered.to_executorch().buffer)
+    module, _ = model(CACHE, half=False)
+    path = xnnpack_program(module, inputs(tokens), f"smollm2-prefill-{tokens}")
+    program = Runtime.get().load_program(path)
     method = program.load_method("forward")
     return lambda: (program, method.execute(list(inputs(tokens))))
 
