@@ -47,7 +47,8 @@ def load(
         data: ``.ptd`` files with data that the program expects outside of itself.
         engine: ``openvino`` or ``coreml``, by default the one for this machine; or
             ``executorch``, which runs the whole program on ExecuTorch's own runtime (it has no
-            use for ``cache``, ``precision``, ``threads`` and ``streams``).
+            use for ``cache``, ``precision``, ``threads`` and ``streams``). ``coreml`` leaves
+            precision, threads and streams to Core ML.
         cache: where compiled models are kept; by default :func:`pteron.cache.default_cache`,
             None compiles anew.
         precision: ``model`` never computes below a value's own dtype, ``f32`` computes everything
