@@ -88,6 +88,13 @@ def test_no_streams(source) -> None:
 
 
 @pytest.mark.parametrize("precision", ["model", "f32", "fast"])
+def test_more_threads_than_openvino_counts(source, precision) -> None:
+    for threads, streams in [(None, 1 << 31), (1 << 16, 1 << 16)]:
+        with pytest.raises(UsageError, match="threads of all streams are at most 2147483647, not"):
+            ENGINE.compile_in_memory(source, EngineOptions(precision, threads, streams))
+
+
+@pytest.mark.parametrize("precision", ["model", "f32", "fast"])
 @pytest.mark.parametrize("stored", [False, True])
 def test_streams_compute_what_one_does(source, tmp_path, precision, stored) -> None:
     """Each from a thread of its own, with states of its own, more of them than streams."""

@@ -26,6 +26,7 @@ PRECISIONS = ("model", "f32", "fast")
 _MOVES = frozenset({"const", "cast", "identity"})
 _QUANTISED = frozenset({"constexpr_blockwise_shift_scale", "constexpr_affine_dequantize"})
 _SMALL = 32 << 20  # bytes of weights below which fp32 is as fast as fp16
+_MOST_THREADS = (1 << 31) - 1  # that OpenVINO counts; it starts one per processor at most
 
 
 def check(options: EngineOptions) -> None:
@@ -38,6 +39,9 @@ def check(options: EngineOptions) -> None:
         raise UsageError(f"threads must be at least 1, not {options.threads}")
     if options.streams < 1:
         raise UsageError(f"streams must be at least 1, not {options.streams}")
+    threads = options.streams * (options.threads or 1)
+    if threads > _MOST_THREADS:
+        raise UsageError(f"threads of all streams are at most {_MOST_THREADS}, not {threads}")
 
 
 def compile_properties(
