@@ -73,13 +73,33 @@ def test_in_16_bits_too_few_threads_are_always_said(
     monkeypatch.setattr(device, "threads", lambda limit, streams: there)
     options = EngineOptions("fast", threads, streams)
     for hint in ("f16", "bf16"):
-        properties = thread_properties(hint, options) | {"INFERENCE_PRECISION_HINT": hint}
+        properties = thread_properties(hint, options, 0) | {"INFERENCE_PRECISION_HINT": hint}
         assert properties.get("INFERENCE_NUM_THREADS") == said
         assert properties["NUM_STREAMS"] == streams
         assert one_thread(properties) == one
-    exact = thread_properties("f32", options) | {"INFERENCE_PRECISION_HINT": "f32"}
+    exact = thread_properties("f32", options, 0) | {"INFERENCE_PRECISION_HINT": "f32"}
     assert exact.get("INFERENCE_NUM_THREADS") == (threads and threads * streams)
     assert not one_thread(exact)
+
+
+@pytest.mark.parametrize(
+    ("hint", "size", "threads", "streams", "shared"),
+    [
+        ("bf16", 1 << 30, 2, 1, True),
+        ("bf16", 1 << 20, 2, 1, False),
+        ("bf16", 1 << 30, 1, 1, False),
+        ("bf16", 1 << 30, 2, 2, False),
+        ("f16", 1 << 30, 2, 1, False),
+        ("f32", 1 << 30, 2, 1, False),
+    ],
+)
+def test_threads_share_the_work_of_large_weights_in_bf16(
+    monkeypatch, hint, size, threads, streams, shared
+) -> None:
+    monkeypatch.setattr(device, "threads", lambda limit, streams: limit)
+    properties = thread_properties(hint, EngineOptions("fast", threads, streams), size)
+    assert (properties.get("TBB_PARTITIONER") == "AUTO") == shared
+    assert (properties.get("ENABLE_CPU_PINNING") is False) == shared
 
 
 def test_no_streams(source) -> None:

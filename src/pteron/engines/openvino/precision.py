@@ -59,7 +59,7 @@ def compile_properties(
             "CPU_DENORMALS_OPTIMIZATION": False,
             "DYNAMIC_QUANTIZATION_GROUP_SIZE": 0,
         }
-    return properties | thread_properties(hint, options)
+    return properties | thread_properties(hint, options, weight_bytes)
 
 
 def profiling(options: EngineOptions) -> dict[str, Any]:

@@ -9,19 +9,21 @@ from pteron.engines.base import EngineOptions
 from pteron.engines.openvino import device
 from pteron.errors import EngineError
 
+_LARGE = 32 << 20  # bytes of weights from which on reading them takes the time
 
-def thread_properties(hint: str, options: EngineOptions) -> dict[str, Any]:
+
+def thread_properties(hint: str, options: EngineOptions, weight_bytes: int) -> dict[str, Any]:
     """Properties for an inference precision. ``INFERENCE_NUM_THREADS`` is of all streams.
 
-    In bf16, whose kernels get through memory unevenly, threads of a single stream take over each
-    other's work and go to whichever processor is free. By default OpenVINO deals the work out in
-    equal parts to threads pinned to processors.
+    In bf16, whose kernels get through large weights unevenly, several threads of a single stream
+    take over each other's work and go to whichever processor is free. That takes small models
+    longer. By default OpenVINO deals the work out in equal parts to threads pinned to processors.
     """
     properties: dict[str, Any] = {"NUM_STREAMS": options.streams}
     threads = _threads(hint, options)
     if threads is not None:
         properties["INFERENCE_NUM_THREADS"] = threads
-    if hint == "bf16" and options.streams == 1:
+    if hint == "bf16" and weight_bytes >= _LARGE and options.streams == 1 and threads != 1:
         properties |= {"TBB_PARTITIONER": "AUTO", "ENABLE_CPU_PINNING": False}
     return properties
 
