@@ -84,7 +84,7 @@ def translate(path: Path, directory: Path) -> tuple[Path, dict[str, object]]:
     name = next(iter(package.program.functions))
     ov.save_model(build(package, name).model, directory / "model.xml", compress_to_fp16=False)
     properties = dict(
-        compile_properties(OPTIONS, package.program.functions[name], weight_bytes(source))
+        compile_properties(OPTIONS, [package.program.functions[name]], weight_bytes(source))
     )
     return directory / "model.xml", {**properties, "CACHE_DIR": str(directory / "cache")}
 

@@ -91,7 +91,7 @@ def _own_cache(source: Any, asked: EngineOptions, size: int, rounds: int) -> flo
     """A hit in OpenVINO's CACHE_DIR, given the model already built."""
     package = CoreMLPackage(source)
     model = build(package, "main").model
-    properties = compile_properties(asked, package.program.functions["main"], size)
+    properties = compile_properties(asked, [package.program.functions["main"]], size)
     core = ov.Core()
     core.set_property({"CACHE_DIR": tempfile.mkdtemp()})
     core.compile_model(model, "CPU", properties)
