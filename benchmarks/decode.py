@@ -66,8 +66,8 @@ def core_ml_program(cache: int, flexible: bool = False) -> Path:
     return path
 
 
-def xnnpack_program(module: Any, inputs: Any, name: str) -> Path:
-    """What ExecuTorch makes of a model, kept under a name."""
+def xnnpack_program(name: str, make: Callable[[], tuple[Any, Any]]) -> Path:
+    """What ExecuTorch makes of a model and its inputs, made unless it is kept under the name."""
     path = KEPT / f"{name}-xnnpack.pte"
     if not path.exists():
         import torch
@@ -76,6 +76,7 @@ def xnnpack_program(module: Any, inputs: Any, name: str) -> Path:
 
         from benchmarks.plain_decoder import Buffered
 
+        module, inputs = make()
         exported = torch.export.export(Buffered(module).eval(), inputs)
         lowered = to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()])
         KEPT.mkdir(parents=True, exist_ok=True)
@@ -101,7 +102,7 @@ def xnnpack_step(cache: int, threads: int) -> Step:
     from executorch.runtime import Runtime
 
     # ExecuTorch's Python runtime has no setting for threads; it takes one per processor.
-    path = xnnpack_program(*model(cache, half=False), f"smollm2-{cache}")
+    path = xnnpack_program(f"smollm2-{cache}", partial(model, cache, half=False))
     program = Runtime.get().load_program(path)
     method = program.load_method("forward")
 

@@ -52,8 +52,9 @@ def pteron_call(precision: str, tokens: int, threads: int) -> Callable[[], Any]:
 def xnnpack_call(tokens: int, threads: int) -> Callable[[], Any]:
     from executorch.runtime import Runtime
 
-    module, _ = model(CACHE, half=False)
-    path = xnnpack_program(module, inputs(tokens), f"smollm2-prefill-{tokens}")
+    path = xnnpack_program(
+        f"smollm2-prefill-{tokens}", lambda: (model(CACHE, half=False)[0], inputs(tokens))
+    )
     program = Runtime.get().load_program(path)
     method = program.load_method("forward")
     return lambda: (program, method.execute(list(inputs(tokens))))

@@ -11,16 +11,15 @@ from __future__ import annotations
 
 import argparse
 import os
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 import pteron
 from pteron.bench.inputs import random_inputs
+from pteron.bench.throughput import call_at_once
 from pteron.runtime import Module
 
 WARM_UP = 5
@@ -35,24 +34,13 @@ def program(path: Path | None) -> Any:
     return pteron.lower(model, inputs)
 
 
-def calls(stream: Module, inputs: dict[str, Any], count: int) -> Any:
-    method = stream.method()
-    for _ in range(count - 1):
-        method(**inputs)
-    return method(**inputs)[0]
-
-
 def speed(module: Module, inputs: dict[str, Any], count: int, repeat: int) -> float:
     """Calls per second of so many forks at once. Ends the process unless all give the same."""
-    streams = [module.fork() for _ in range(count)]
-    with ThreadPoolExecutor(count) as pool:
-        list(pool.map(lambda stream: calls(stream, inputs, WARM_UP), streams))
-        start = perf_counter()
-        outputs = list(pool.map(lambda stream: calls(stream, inputs, repeat), streams))
-        seconds = perf_counter() - start
-    if any(not np.array_equal(outputs[0], output) for output in outputs):
+    method = module.method().name
+    found, outputs = call_at_once(module, method, inputs, count, WARM_UP, repeat)
+    if any(not np.array_equal(outputs[0][0], first) for first, *_ in outputs):
         raise SystemExit("streams differ")
-    return count * repeat / seconds
+    return found
 
 
 def main() -> None:

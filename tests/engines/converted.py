@@ -41,6 +41,18 @@ def convert(
     return source_of(model)
 
 
+def compile_and_load(source: FilesSource, options: EngineOptions, directory: Path) -> CompiledModel:
+    """Compiled by way of a cache's files."""
+    ENGINE.compile(source, options, directory)
+    return ENGINE.load(source, options, directory)
+
+
+def computes_in(hint: str) -> bool:
+    """Whether this processor has arithmetic in ``f32``, ``f16`` or ``bf16``."""
+    capability = {"f32": "FP32", "f16": "FP16", "bf16": "BF16"}[hint]
+    return capability in ENGINE.device_features()["capabilities"].split()
+
+
 def compile_source(source: FilesSource, precision: str = "model") -> CompiledModel:
     return ENGINE.compile_in_memory(source, EngineOptions(precision=precision))
 

@@ -19,6 +19,7 @@ from pteron.payloads.coreml.proto.model_pb2 import Model
 from pteron.payloads.coreml.text import parse_program
 from pteron.payloads.sources import FilesSource
 from tests.engines.compiled_form import check_text_form
+from tests.engines.converted import compile_and_load
 from tests.engines.oneop import _MANIFEST, ENGINE, operation, run
 from tests.engines.passes.test_state_attention import STATES, payload, steps
 
@@ -138,8 +139,7 @@ def compiled(request, tmp_path):
     def compile_(source: FilesSource, options: EngineOptions = EngineOptions()):  # noqa: B008
         if request.param == "memory":
             return ENGINE.compile_in_memory(source, options)
-        ENGINE.compile(source, options, tmp_path)
-        return ENGINE.load(source, options, tmp_path)
+        return compile_and_load(source, options, tmp_path)
 
     return compile_
 

@@ -11,6 +11,7 @@ from pteron.payloads.coreml.package import BACKEND_ID
 from pteron.payloads.coreml.proto import mil_pb2 as mil
 from pteron.payloads.coreml.proto.model_pb2 import Model
 from pteron.payloads.sources import FilesSource
+from tests.engines.converted import compile_and_load
 from tests.engines.oneop import _MANIFEST, ENGINE, constant, operation, type_of
 
 HALF = np.zeros((1, 3), np.float16)
@@ -63,8 +64,7 @@ def two_functions(request, tmp_path):
     source = payload(model)
     if request.param == "memory":
         return ENGINE.compile_in_memory(source, EngineOptions())
-    ENGINE.compile(source, EngineOptions(), tmp_path)
-    return ENGINE.load(source, EngineOptions(), tmp_path)
+    return compile_and_load(source, EngineOptions(), tmp_path)
 
 
 def test_functions_share_their_states_within_a_session(two_functions) -> None:

@@ -9,7 +9,7 @@ import torch
 from pteron.engines.base import EngineOptions
 from pteron.engines.openvino import precision
 from pteron.payloads.coreml.package import CoreMLPackage
-from tests.engines.converted import ENGINE, compile_source, convert
+from tests.engines.converted import ENGINE, compile_and_load, compile_source, computes_in, convert
 from tests.engines.test_states import Attention, SpeechCell, attention_steps, speech_steps
 
 
@@ -44,8 +44,7 @@ SMALL, LARGE = 1 << 20, 1 << 30
 def test_precision(sources, asked, kind, size, hint) -> None:
     function = CoreMLPackage(sources[kind]).program.functions["main"]
     properties = precision.compile_properties(EngineOptions(asked), [function], size)
-    capabilities = {"f16": "FP16", "bf16": "BF16", "f32": "FP32"}
-    if capabilities[hint] not in ENGINE.device_features()["capabilities"].split():
+    if not computes_in(hint):
         pytest.skip(f"this processor has no {hint}")
     assert properties["INFERENCE_PRECISION_HINT"] == hint
 
@@ -54,18 +53,13 @@ def test_openvino_is_told_what_it_compiles_and_loads(sources, tmp_path) -> None:
     options = EngineOptions("model", threads=1)
     for name, compiled in (
         ("compiled", ENGINE.compile_in_memory(sources["fp16"], options)),
-        ("loaded", _loaded(sources["fp16"], options, tmp_path)),
+        ("loaded", compile_and_load(sources["fp16"], options, tmp_path)),
     ):
         model = compiled._compiled["main"].model
         assert model.get_property("INFERENCE_PRECISION_HINT").to_string() == "f32", name
         assert model.get_property("INFERENCE_NUM_THREADS") == 1, name
         assert model.get_property("DYNAMIC_QUANTIZATION_GROUP_SIZE") == 0, name
         assert model.get_property("KV_CACHE_PRECISION").to_string() == "f16", name
-
-
-def _loaded(source, options, directory):
-    ENGINE.compile(source, options, directory)
-    return ENGINE.load(source, options, directory)
 
 
 def test_fp16_kernels_agree_with_eager(monkeypatch) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,24 +13,18 @@ from pteron.engines.base import EngineOptions
 from pteron.engines.openvino import device
 from pteron.engines.openvino.threads import one_thread, thread_properties
 from pteron.errors import EngineError, UsageError
-from pteron.payloads.base import PayloadSource
-from tests.engines.converted import ENGINE, convert
+from pteron.payloads.sources import FilesSource
+from tests.engines.converted import ENGINE, compile_and_load, computes_in, convert
 from tests.engines.test_states import SpeechCell, speech_steps
 
 needs_bf16 = pytest.mark.skipif(
-    "BF16" not in ENGINE.device_features()["capabilities"].split(),
-    reason="this processor computes nothing in bf16",
+    not computes_in("bf16"), reason="this processor computes nothing in bf16"
 )
 
 
 @pytest.fixture(scope="module")
-def source() -> PayloadSource:
+def source() -> FilesSource:
     return convert(SpeechCell().eval(), speech_steps()[0])
-
-
-def compile_and_load(source: PayloadSource, options: EngineOptions, directory: Path):
-    ENGINE.compile(source, options, directory)
-    return ENGINE.load(source, options, directory)
 
 
 def test_threads_are_those_openvino_takes() -> None:

@@ -15,7 +15,7 @@ from pteron.bench.latency import measure_latency
 from pteron.bench.memory import Growth, peak_growth
 from pteron.bench.result import Latency, LoadCost, MemoryLimit, Result, Throughput
 from pteron.bench.sizes import constant_bytes, payload_bytes
-from pteron.bench.throughput import measure_throughput
+from pteron.bench.throughput import call_at_once
 from pteron.cache import DirectoryCache
 from pteron.engines.base import Compilation
 from pteron.files.array_files import read_arrays
@@ -133,9 +133,9 @@ def _throughput(
 ) -> Throughput:
     if options.streams == 1:
         return Throughput(1, 1 / latency.mean)
-    return measure_throughput(
-        module, method, inputs, options.streams, options.warmup, options.repeat
-    )
+    streams = options.streams
+    speed, _ = call_at_once(module, method, inputs, streams, options.warmup, options.repeat)
+    return Throughput(streams, speed)
 
 
 def _engine(module: Module, options: Options) -> str:

@@ -7,33 +7,28 @@ from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
 from typing import Any
 
-from pteron.bench.result import Throughput
 from pteron.runtime.method import Method
 from pteron.runtime.module import Module
 
 
-def measure_throughput(
+def call_at_once(
     module: Module, method: str, inputs: Mapping[str, Any], streams: int, warmup: int, repeat: int
-) -> Throughput:
+) -> tuple[float, list[tuple[Any, ...]]]:
     """Call a method of ``streams`` forks, each from a thread of its own.
 
-    Every fork is called ``warmup`` times before, then ``repeat`` times.
+    Every fork is called ``warmup`` times before, then ``repeat`` times. Returns calls per second
+    of all of them, and what each gave last.
     """
     forks = [module.fork().method(method) for _ in range(streams)]
     with ThreadPoolExecutor(streams) as pool:
-        _call_all(pool, forks, inputs, warmup)
+        list(pool.map(lambda fork: _call(fork, inputs, warmup), forks))
         start = perf_counter()
-        _call_all(pool, forks, inputs, repeat)
-        return Throughput(streams, streams * repeat / (perf_counter() - start))
+        outputs = list(pool.map(lambda fork: _call(fork, inputs, repeat), forks))
+        return streams * repeat / (perf_counter() - start), outputs
 
 
-def _call_all(
-    pool: ThreadPoolExecutor, methods: list[Method], inputs: Mapping[str, Any], times: int
-) -> None:
-    for done in [pool.submit(_call, method, inputs, times) for method in methods]:
-        done.result()
-
-
-def _call(method: Method, inputs: Mapping[str, Any], times: int) -> None:
+def _call(method: Method, inputs: Mapping[str, Any], times: int) -> tuple[Any, ...]:
+    outputs: tuple[Any, ...] = ()
     for _ in range(times):
-        method(**inputs)
+        outputs = method(**inputs)
+    return outputs

@@ -31,6 +31,12 @@ def _run(model: Any, inputs: Sequence[np.ndarray], hint: str) -> list[np.ndarray
     return [request.get_output_tensor(i).data.copy() for i in range(len(compiled.outputs))]
 
 
+def running_types(compiled: Any) -> list[str]:
+    """Types of the nodes that run of a compiled model."""
+    nodes = compiled.get_runtime_model().get_ordered_ops()
+    return [node.get_rt_info()["layerType"].astype(str) for node in nodes]
+
+
 def types(source: FilesSource, *names: str) -> list[str]:
     """Types of the nodes of the rewritten graph."""
     model = build(CoreMLPackage(source), "main").model

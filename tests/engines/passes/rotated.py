@@ -18,6 +18,7 @@ from pteron.engines.openvino.passes import Target, rewrite
 from pteron.payloads import open_payload
 from pteron.payloads.coreml.package import CoreMLPackage
 from pteron.payloads.sources import FilesSource
+from tests.engines.passes.rewritten import running_types
 
 KERNEL = "RoPE"
 WIDTH = 16
@@ -69,9 +70,8 @@ def rewritten(source: FilesSource, hint: str, exact: bool = False) -> tuple[dict
 def run(model: Any, hint: str, *calls: Sequence[Tensor]) -> tuple[list[str], list[np.ndarray]]:
     """Types of the nodes that run, and the first output of each call."""
     compiled = ov.Core().compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": hint})
-    nodes = compiled.get_runtime_model().get_ordered_ops()
     request, results = compiled.create_infer_request(), []
     for inputs in calls:
         request.infer([x.numpy() for x in inputs])
         results.append(request.get_output_tensor(0).data.copy())
-    return [node.get_rt_info()["layerType"].astype(str) for node in nodes], results
+    return running_types(compiled), results

@@ -12,10 +12,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from pteron.engines.openvino import device
 from pteron.engines.openvino._import import opset, ov
 from pteron.engines.openvino.passes import PASSES, Target
 from pteron.payloads.sources import FilesSource
+from tests.engines.converted import computes_in
 from tests.engines.passes.rotated import (
     HALF,
     KERNEL,
@@ -30,13 +30,10 @@ from tests.engines.passes.rotated import (
     run,
 )
 
-CAPABILITIES = {"f32": "FP32", "f16": "FP16", "bf16": "BF16"}
-
 
 def hint_or_skip(hint: str) -> Any:
     """Where the processor has no such arithmetic, OpenVINO takes another, perhaps coarser one."""
-    has_it = CAPABILITIES[hint] in device.features()["capabilities"].split()
-    skip = pytest.mark.skipif(not has_it, reason=f"this processor has no {hint}")
+    skip = pytest.mark.skipif(not computes_in(hint), reason=f"this processor has no {hint}")
     return pytest.param(hint, marks=skip)
 
 

@@ -17,6 +17,7 @@ from pteron.engines.openvino import device
 from pteron.engines.openvino._import import NodeFactory, opset, ov
 from pteron.engines.openvino.passes import Target, rewrite
 from tests.engines.converted import mil_program
+from tests.engines.passes.rewritten import running_types
 
 WIDTH, HIDDEN = 64, 128
 FUSED = "LLMMLP"
@@ -61,12 +62,10 @@ def _run(model: Any, hint: str = "bf16") -> tuple[list[str], np.ndarray]:
     """Types of what runs with two threads, and a result."""
     properties = {"INFERENCE_PRECISION_HINT": hint, "INFERENCE_NUM_THREADS": 2}
     compiled = ov.Core().compile_model(model, "CPU", properties)
-    nodes = compiled.get_runtime_model().get_ordered_ops()
     x = np.random.default_rng(3).standard_normal((1, 3, WIDTH)).astype(np.float32)
     request = compiled.create_infer_request()
     request.infer([x], share_inputs=True)
-    types = [node.get_rt_info()["layerType"].astype(str) for node in nodes]
-    return types, request.get_output_tensor(0).data.copy()
+    return running_types(compiled), request.get_output_tensor(0).data.copy()
 
 
 @pytest.mark.parametrize("shape", [[1, 3, WIDTH], [1, -1, WIDTH], [-1, -1, WIDTH]])

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from pteron.engines.openvino._import import opset, ov
+from pteron.engines.openvino.graph import i32
 
 BLOCK = 32
 """Rows of a page."""
@@ -57,8 +58,8 @@ class Sequences:
 
 def one_sequence(start: Any, count: Any, blocks: int) -> Sequences:
     """All tokens as one sequence, from row ``start`` (``[1]``, int32) on; ``count`` is n, alike."""
-    begins = opset.concat([_ints([0]), count], 0)
-    return Sequences(start, begins, _ints(range(blocks)), _ints([0, blocks]))
+    begins = opset.concat([i32([0]), count], 0)
+    return Sequences(start, begins, i32(range(blocks)), i32([0, blocks]))
 
 
 def one_sequence_each(start: Any, count: Any, blocks: int) -> Sequences:
@@ -66,10 +67,10 @@ def one_sequence_each(start: Any, count: Any, blocks: int) -> Sequences:
 
     The kernel writes the rows of all tokens before it attends to any.
     """
-    ends = opset.range(_ints(0), opset.squeeze(opset.add(count, _ints([1]))), _ints(1), "i32")
-    indices = opset.range(_ints(0), opset.squeeze(count), _ints(1), "i32")
-    every = opset.tile(_ints(range(blocks)), count)
-    return Sequences(opset.add(start, indices), ends, every, opset.multiply(ends, _ints(blocks)))
+    ends = opset.range(i32(0), opset.squeeze(opset.add(count, i32([1]))), i32(1), "i32")
+    indices = opset.range(i32(0), opset.squeeze(count), i32(1), "i32")
+    every = opset.tile(i32(range(blocks)), count)
+    return Sequences(opset.add(start, indices), ends, every, opset.multiply(ends, i32(blocks)))
 
 
 def attend(
@@ -93,9 +94,9 @@ def attend(
     """
     inputs = [query, key, value, *caches, sequences.past]
     inputs += [sequences.begins, sequences.blocks, sequences.block_begins]
-    inputs += [_number(scale), _ints(0), _none(np.float32), _ints(rows)]
-    inputs += [_none(np.int32)] * 3 + [_none(np.float32)] * 2 + [_ints(0)] * 2
-    inputs += [opset.constant(np.zeros((0, 0, 0, 0), np.float32)), _ints(0)]
+    inputs += [_number(scale), i32(0), _none(np.float32), i32(rows)]
+    inputs += [_none(np.int32)] * 3 + [_none(np.float32)] * 2 + [i32(0)] * 2
+    inputs += [opset.constant(np.zeros((0, 0, 0, 0), np.float32)), i32(0)]
     inputs += [_none(np.int32)] * 4 + [_none(np.uint8), _none(np.int32)]
     node = ov.op._PagedAttentionExtension([_output(value) for value in inputs])
     tell_heads(node)
@@ -113,10 +114,6 @@ def tell_heads(node: Any) -> None:
 
 def _output(value: Any) -> Any:
     return value.output(0) if hasattr(value, "output") else value
-
-
-def _ints(value: Any) -> Any:
-    return opset.constant(np.array(value, np.int32))
 
 
 def _number(value: float) -> Any:

@@ -14,9 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from pteron.engines.openvino._import import opset
+from pteron.engines.openvino.graph import ints
 from pteron.engines.openvino.passes.graph_walk import (
     constant,
     maker,
@@ -47,7 +46,7 @@ def _rewrite(node: Any) -> bool:
         return False
     kind = norm.x.get_element_type()
     square = opset.power(norm.x, opset.constant(2.0, kind))
-    mean = opset.reduce_mean(square, opset.constant(np.array([-1], np.int64)), True)
+    mean = opset.reduce_mean(square, ints([-1]), True)
     root = opset.sqrt(opset.add(mean, opset.constant(norm.epsilon, kind)))
     replace(
         node.output(0),

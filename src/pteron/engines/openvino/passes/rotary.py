@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from pteron.engines.openvino._import import opset
+from pteron.engines.openvino.graph import i64, ints
 from pteron.engines.openvino.passes.flexible_count import Count, at_lowest, flexible_count
 from pteron.engines.openvino.passes.graph_walk import constant, maker, replace, static_shape
 from pteron.engines.openvino.passes.rotary_pattern import RANK, Rotary, match
@@ -36,7 +35,7 @@ def rotary(model: Any, target: Target) -> int:
 def _rewrite(rotary: Rotary) -> None:
     x = rotary.x
     half = int(x.get_partial_shape()[RANK - 1].get_length()) // 2
-    parts = opset.variadic_split(x, _int64(RANK - 1), _int64([half, half]))
+    parts = opset.variadic_split(x, i64(RANK - 1), ints([half, half]))
     negated = opset.multiply(parts.output(1), opset.constant(-1.0, x.get_element_type()))
     turned = opset.concat([negated.output(0), parts.output(0)], -1)
     total = opset.add(
@@ -48,11 +47,7 @@ def _rewrite(rotary: Rotary) -> None:
 
 def _with_all_axes(factor: Any) -> Any:
     missing = range(RANK - len(factor.get_partial_shape()))
-    return opset.unsqueeze(factor, _int64(list(missing))).output(0) if missing else factor
-
-
-def _int64(value: int | list[int]) -> Any:
-    return opset.constant(np.array(value, np.int64))
+    return opset.unsqueeze(factor, ints(missing)).output(0) if missing else factor
 
 
 def _is_misread(x: Any) -> bool:

@@ -17,9 +17,8 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-import numpy as np
-
 from pteron.engines.openvino._import import opset
+from pteron.engines.openvino.graph import i32, ints
 from pteron.engines.openvino.passes.attention_pattern import Attention, Cache, match
 from pteron.engines.openvino.passes.causality import with_causal_mask
 from pteron.engines.openvino.passes.every_count import Placed, at_every_count
@@ -88,9 +87,9 @@ class _Calls:
         rows, queries = attention.keys.shape[2], attention.queries
         alike = position.get_name(), rows, queries
         if alike not in self._made:
-            count = count_of(self._count, "i32") if self._count else _int32([queries])
-            last = opset.subtract(_int32([rows]), count)
-            asked = opset.maximum(_reshape(position.output(0), [1]), _int32([0]))
+            count = count_of(self._count, "i32") if self._count else i32([queries])
+            last = opset.subtract(i32([rows]), count)
+            asked = opset.maximum(_reshape(position.output(0), [1]), i32([0]))
             # OpenVINO 2026.4's fp16 kernel is wrong for several queries of one sequence at once.
             split = self._hint == "f16" and (self._count is not None or queries > 1)
             make = one_sequence_each if split else one_sequence
@@ -164,13 +163,9 @@ def _is_one(value: Any, width: int) -> bool:
     return shape is not None and prod(shape) == width
 
 
-def _int32(value: list[int]) -> Any:
-    return opset.constant(np.array(value, np.int32))
-
-
 def _reshape(value: Any, shape: list[int]) -> Any:
-    return opset.reshape(value, opset.constant(np.array(shape, np.int64)), False).output(0)
+    return opset.reshape(value, ints(shape), False).output(0)
 
 
 def _transpose(value: Any, order: list[int]) -> Any:
-    return opset.transpose(value, opset.constant(np.array(order, np.int64))).output(0)
+    return opset.transpose(value, ints(order)).output(0)
